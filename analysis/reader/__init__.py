@@ -1,0 +1,1 @@
+"""From bytes to a :class:`~whichlayer.analysis.trace.columns.Trace`."""

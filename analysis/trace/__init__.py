@@ -1,0 +1,1 @@
+"""The trace as columns, and how raw events become it."""

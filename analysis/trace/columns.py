@@ -1,0 +1,225 @@
+"""The trace as columns: one NumPy array per event field, strings interned once.
+
+A million events are a dozen arrays, not a million objects. Times are exact integer
+nanoseconds since the trace start: the smallest valid start of any slice whose category
+is not ``Trace`` and that is not a stray. Readers build a :class:`Trace` through
+:mod:`whichlayer.analysis.trace.assemble`; everything else only reads it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from whichlayer.analysis.errors import TraceWarning
+from whichlayer.analysis.trace.kinds import LaneKind
+
+Int64 = NDArray[np.int64]
+Int32 = NDArray[np.int32]
+UInt8 = NDArray[np.uint8]
+Float64 = NDArray[np.float64]
+Bool = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """One track of the timeline: a GPU stream, a CPU thread, or whatever else has slices.
+
+    Attributes:
+        pid: process as recorded (a GPU's lanes have the device number here).
+        tid: thread as recorded; numeric strings are numbers, ``"stream 7"`` is 7 on a GPU.
+        kind: what the lane shows.
+        device: device number as recorded in the events, -1 off the GPU. On ROCm this is an
+            agent number, not an index.
+        stream: stream number, -1 off the GPU.
+        name: thread or stream name from the metadata, else made from ``tid``.
+        process: process name from the metadata, or empty.
+    """
+
+    pid: int | str
+    tid: int | str
+    kind: LaneKind
+    device: int = -1
+    stream: int = -1
+    name: str = ""
+    process: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Instants:
+    """Events without duration (``i``, ``I``, ``R``), sorted by time.
+
+    ``value`` holds ``Total Allocated`` of ``[memory]`` events and NaN elsewhere.
+    """
+
+    time_ns: Int64
+    lane_id: Int32
+    name_id: Int32
+    value: Float64
+
+
+@dataclass(frozen=True, slots=True)
+class Counters:
+    """Samples of counter tracks (``C``), sorted by series, then time.
+
+    ``series[i]`` names series i as (process, counter name, field).
+    """
+
+    series: tuple[tuple[str, str, str], ...]
+    series_id: Int32
+    time_ns: Int64
+    value: Float64
+
+
+@dataclass(frozen=True, slots=True)
+class Flows:
+    """Flow ends (``s``, ``t``, ``f``) in file order; ``phase`` is 0, 1, 2 for s, t, f.
+
+    ``id`` is the recorded number; a textual id is interned and counts down from -2.
+    """
+
+    id: Int64
+    phase: UInt8
+    time_ns: Int64
+    lane_id: Int32
+    category_id: Int32
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One recorded training or serving step.
+
+    Attributes:
+        number: the N of ``ProfilerStep#N``.
+        name: as recorded.
+        row: the slice that marks it.
+        start_ns, end_ns: of the annotation on the CPU.
+        lane_id: the thread that ran it.
+    """
+
+    number: int
+    name: str
+    row: int
+    start_ns: int
+    end_ns: int
+    lane_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """A whole recording.
+
+    Slices are sorted by lane, then start, then longer first, then file order, so that
+    ``lane_rows[i]:lane_rows[i + 1]`` are the slices of lane i and a parent always precedes
+    its children.
+
+    Attributes:
+        path: the file as the user named it.
+        producer: ``pytorch``, ``chrome`` …
+        header: every top-level key of the file except the events, decoded.
+        origin_ns: nanoseconds on the file's own clock that count as time 0 here.
+        base_ns: ``baseTimeNanoseconds`` (wall clock of the file's 0), or None.
+        strings: interned names; ``name_id`` and ``category_id`` index it. They are as
+            recorded: whoever prints one cleans it (``whichlayer.analysis.text``).
+        start_ns, end_ns: int64 (n,), end >= start.
+        name_id, category_id: int32 (n,).
+        kind: uint8 (n,), a ``SliceKind``.
+        lane_id: int32 (n,).
+        correlation: int64 (n,), -1 where none was recorded.
+        external_id: int64 (n,), ``External id``, -1 where none was recorded.
+        detail_id: int32 (n,), into the interned arguments, -1 where none (see ``detail``).
+        parent: int32 (n,), the innermost slice of the same lane that encloses this one,
+            -1 for none. Slices that cross are never each other's parent.
+        depth: int32 (n,), row in which the lane draws the slice; crossing slices are stacked.
+        launch: int32 (n,), for GPU work the runtime call that launched it, else -1.
+        stray: bool (n,), excluded from the origin and from every window (rules Q6).
+        lanes, lane_rows: the lanes and their slices, ``lane_rows`` int64 (lanes + 1,).
+        events: how many events the file holds, of any phase.
+        warnings: what was damaged, missing or odd.
+    """
+
+    path: str
+    producer: str
+    header: Mapping[str, Any]
+    origin_ns: int
+    base_ns: int | None
+    strings: Sequence[str]
+    start_ns: Int64
+    end_ns: Int64
+    name_id: Int32
+    category_id: Int32
+    kind: UInt8
+    lane_id: Int32
+    correlation: Int64
+    external_id: Int64
+    detail_id: Int32
+    parent: Int32
+    depth: Int32
+    launch: Int32
+    stray: Bool
+    lanes: tuple[Lane, ...]
+    lane_rows: Int64
+    steps: tuple[Step, ...]
+    instants: Instants
+    counters: Counters
+    flows: Flows
+    events: int
+    warnings: tuple[TraceWarning, ...]
+    _details: Sequence[bytes] = field(repr=False)
+    _full_args: Callable[[int], Mapping[str, Any]] = field(repr=False)
+    _detail_cache: dict[int, Mapping[str, Any]] = field(default_factory=dict, repr=False)
+
+    def __len__(self) -> int:
+        return len(self.start_ns)
+
+    def name(self, row: int) -> str:
+        """Name of a slice, as recorded."""
+        return self.strings[int(self.name_id[row])]
+
+    def detail(self, row: int) -> Mapping[str, Any]:
+        """The arguments that analysis needs, as recorded; empty where none are.
+
+        Decoded once per distinct set. Which keys are kept is the reader's
+        ``DETAIL_KEYS``; all other arguments are read from the file by :meth:`args`.
+        """
+        return self.detail_by_id(int(self.detail_id[row]))
+
+    def detail_by_id(self, detail_id: int) -> Mapping[str, Any]:
+        """As :meth:`detail`, for a value of the ``detail_id`` column."""
+        if detail_id < 0:
+            return {}
+        found = self._detail_cache.get(detail_id)
+        if found is None:
+            from whichlayer.analysis.reader.details import decode_detail
+
+            found = self._detail_cache[detail_id] = decode_detail(self._details[detail_id])
+        return found
+
+    def args(self, row: int) -> Mapping[str, Any]:
+        """Every argument of a slice, read again from the file.
+
+        Raises:
+            TraceError: the file is gone or has changed since it was loaded.
+        """
+        return self._full_args(row)
+
+    @property
+    def duration_ns(self) -> int:
+        """End of the last slice that is neither a stray nor the recording itself."""
+        from whichlayer.analysis.trace.kinds import SliceKind
+
+        wanted = ~self.stray & (self.kind != SliceKind.PROFILER)
+        return int(self.end_ns[wanted].max()) if wanted.any() else 0
+
+    def enclosing(self, row: int) -> list[int]:
+        """The slices of the same lane around a slice, innermost first."""
+        rows: list[int] = []
+        up = int(self.parent[row])
+        while up >= 0:
+            rows.append(up)
+            up = int(self.parent[up])
+        return rows

@@ -1,0 +1,1 @@
+"""Everything that is seen and typed: the Textual application and the command line."""
