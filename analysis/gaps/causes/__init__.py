@@ -1,0 +1,1 @@
+"""The causes of gaps, one module each; see :mod:`whichlayer.analysis.rule`."""

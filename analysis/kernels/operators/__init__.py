@@ -1,0 +1,1 @@
+"""Bytes and flops by operator, one family per module."""
