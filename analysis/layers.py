@@ -93,6 +93,19 @@ LAYER_TEXTS: dict[Layer, LayerText] = {
 ABOVE_CUDA = frozenset({Layer.PYTORCH, Layer.RUNTIME, Layer.BOUNDARY})
 
 
+#: What "CUDA" is called on other vendors' GPUs, by ``Device.vendor``.
+PLATFORM_NAMES = {"amd": "HIP/ROCm", "intel": "XPU"}
+
+
+def layer_name(layer: Layer, vendor: str = "") -> str:
+    """The layer's name in the words of a GPU vendor's users.
+
+    >>> layer_name(Layer.BOUNDARY, "amd")
+    'PyTorch ↔ HIP/ROCm boundary'
+    """
+    return layer.text.name.replace("CUDA", PLATFORM_NAMES.get(vendor, "CUDA"))
+
+
 def layer_of(word: str) -> Layer:
     """The layer with this JSON id.
 
