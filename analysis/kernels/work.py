@@ -1,0 +1,114 @@
+"""The work of one operator call: bytes it has to move and matrix flops it has to do.
+
+Bytes are the compulsory traffic: every input read once, every output written once. An
+operator without a model, or whose recording lacks what its model needs, has no figure and
+a reason; nothing is guessed.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Final
+
+from whichlayer.analysis.kernels.calls import OpCall, Tensor, Unknown, broadcast
+
+__all__ = ["OpCall", "Tensor", "Unknown", "Work", "broadcast", "has_model", "operator", "work_of"]
+
+#: A larger figure is damaged input, and would not fit the columns.
+_LARGEST: Final = 1 << 62
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a call has to do.
+
+    Attributes:
+        bytes: compulsory traffic, or None.
+        flops: matrix operations, multiply and add counted apart; None where the operator
+            does none that count.
+        precision: type of the operands of those flops (``fp32`` may run as TF32), or None.
+        category: ``matmul``, ``convolution``, ``attention``, ``pointwise``, ``copy``,
+            ``reduction``, ``norm``, ``softmax``, ``loss``, ``embedding``, ``pooling``,
+            ``optimizer``, ``fill``, ``compiled``, ``sort`` or empty.
+        bound: ``lower`` where every kernel that does this moves more than ``bytes``,
+            ``upper`` where it may move less, else empty.
+        strides: whether strides were recorded, so that an expanded input would show.
+        dims: what selects a matrix kernel: M, N, K of a product, channels in and out of a
+            convolution (as K and N); empty elsewhere.
+        casts: copies that change the type.
+        reason: why a figure is missing, or what limits it.
+    """
+
+    bytes: int | None = None
+    flops: int | None = None
+    precision: str | None = None
+    category: str = ""
+    bound: str = ""
+    strides: bool = True
+    dims: tuple[int, ...] = ()
+    casts: bool = False
+    reason: str = ""
+
+    @property
+    def known(self) -> bool:
+        """Whether there is any figure."""
+        return self.bytes is not None or self.flops is not None
+
+
+Model = Callable[[OpCall], Work]
+
+_MODELS: dict[str, Model] = {}
+
+
+def operator(*names: str) -> Callable[[Model], Model]:
+    """Register a model for the operators of these names (``aten::`` unless they have another).
+
+    Raises:
+        ValueError: a name has a model already.
+    """
+
+    def register(model: Model) -> Model:
+        for name in names:
+            full = name if "::" in name else f"aten::{name}"
+            if full in _MODELS:
+                raise ValueError(f"{full} has two models")
+            _MODELS[full] = model
+        return model
+
+    return register
+
+
+@cache
+def _load_models() -> None:
+    package = importlib.import_module("whichlayer.analysis.kernels.operators")
+    for info in sorted(pkgutil.iter_modules(package.__path__), key=lambda info: info.name):
+        importlib.import_module(f"{package.__name__}.{info.name}")
+
+
+def has_model(name: str) -> bool:
+    """Whether some module knows this operator."""
+    _load_models()
+    return name in _MODELS
+
+
+def work_of(call: OpCall) -> Work:
+    """Bytes and flops of a call, or the reason why they are unknown."""
+    _load_models()
+    model = _MODELS.get(call.name)
+    if model is None and call.extra.get("kernel_backend") == "triton":
+        model = _MODELS["triton::"]
+    if model is None:
+        return Work(reason="no model of this operator")
+    if not call.recorded:
+        return Work(reason="no shapes recorded")
+    try:
+        work = model(call)
+    except Unknown as why:
+        return Work(reason=str(why))
+    if max(work.bytes or 0, work.flops or 0) > _LARGEST:
+        return Work(reason="the recorded shapes are not credible")
+    return work if call.strides is not None else replace(work, strides=False)
