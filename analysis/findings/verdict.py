@@ -1,0 +1,51 @@
+"""The first sentence of a review: on which side of the CUDA boundary the time is lost."""
+
+from __future__ import annotations
+
+from whichlayer.analysis.layers import ABOVE_CUDA, Layer
+from whichlayer.analysis.results import Budget, Verdict
+
+#: A side that loses less than this share of the window is no verdict.
+SIDE_SHARE = 0.20
+#: More unknown or unjudged than this, and the trace proves nothing.
+UNCLEAR_SHARE = 0.50
+
+
+def verdict_of(budget: Budget, gpu: bool) -> Verdict:
+    """Compare gaps owned above CUDA with the time lost in kernels.
+
+    Args:
+        budget: of the whole window.
+        gpu: whether the recording holds any GPU activity.
+    """
+    if not gpu or budget.total_ns <= 0:
+        return Verdict(
+            "unclear", 0.0, 0.0, "No GPU verdict: the recording holds no GPU activity."
+        )
+    total = budget.total_ns
+    above = sum(budget.gap_ns.get(layer, 0) for layer in ABOVE_CUDA) / total
+    below = sum(budget.loss_ns.values()) / total
+    unknown = (budget.gap_ns.get(Layer.UNKNOWN, 0) + budget.unjudged_ns) / total
+    side = _side(above, below, unknown)
+    return Verdict(side, above, below, _text(side, above, below, unknown))
+
+
+def _side(above: float, below: float, unknown: float) -> str:
+    if above >= SIDE_SHARE and below >= SIDE_SHARE:
+        return "both"
+    if above >= SIDE_SHARE:
+        return "above-cuda"
+    if below >= SIDE_SHARE:
+        return "below-pytorch"
+    return "unclear" if unknown > UNCLEAR_SHARE else "healthy"
+
+
+def _text(side: str, above: float, below: float, unknown: float) -> str:
+    shares = f"{above:.0%} of the window in gaps above CUDA, {below:.0%} lost in kernels"
+    return {
+        "above-cuda": f"Above CUDA: {shares}.",
+        "below-pytorch": f"Below PyTorch: {shares}.",
+        "both": f"Both sides: {shares}.",
+        "unclear": f"Unclear: {unknown:.0%} of the window is unknown or unjudged ({shares}).",
+        "healthy": f"Healthy: {shares}.",
+    }[side]

@@ -1,0 +1,69 @@
+"""Copies that block the thread that asks for them, and what part of the call is the copy.
+
+A blocking call first waits for earlier work of its stream, then copies. CUDA says so in the
+copy's name ("Pageable"); ROCm does not, there a call that returns only after its copy has
+ended is taken as blocking.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from whichlayer.analysis.trace.columns import Trace
+from whichlayer.analysis.trace.kinds import SliceKind
+
+_TO_DEVICE = re.compile(r"\bHtoD\b|Host -> Device|Host To Device", re.IGNORECASE)
+_TO_HOST = re.compile(r"\bDtoH\b|Device -> Host|Device To Host", re.IGNORECASE)
+_PAGEABLE = re.compile(r"pageable", re.IGNORECASE)
+_PINNED = re.compile(r"pinned", re.IGNORECASE)
+
+
+def copies_to_device(name: str) -> bool:
+    """Whether a copy of this name goes from the host to a device."""
+    return _TO_DEVICE.search(name) is not None
+
+
+def copies_to_host(name: str) -> bool:
+    """Whether a copy of this name goes from a device to the host."""
+    return _TO_HOST.search(name) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class BlockingCopy:
+    """A runtime call that returned only after its copy.
+
+    Attributes:
+        call: trace row of the call.
+        copy: trace row of the copy.
+        to_device: host to device, else device to host.
+        named: the copy's name says pageable; otherwise it was told by its timing.
+    """
+
+    call: int
+    copy: int
+    to_device: bool
+    named: bool
+
+
+def blocking_copies(trace: Trace) -> dict[int, BlockingCopy]:
+    """Blocking copies by the row of their call."""
+    copies = np.flatnonzero((trace.kind == SliceKind.MEMCPY) & (trace.launch >= 0))
+    found: dict[int, BlockingCopy] = {}
+    for copy in copies.tolist():
+        call = int(trace.launch[copy])
+        name = trace.name(copy)
+        to_device = copies_to_device(name)
+        if not to_device and not copies_to_host(name):
+            continue
+        if trace.kind[call] != SliceKind.RUNTIME or "Graph" in trace.name(call):
+            continue
+        named = _PAGEABLE.search(name) is not None
+        told_pinned = _PINNED.search(name) is not None and not named
+        waited = int(trace.end_ns[call]) >= int(trace.end_ns[copy])
+        if told_pinned or not waited:
+            continue
+        found[call] = BlockingCopy(call, copy, to_device, named)
+    return found

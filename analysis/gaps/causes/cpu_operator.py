@@ -1,0 +1,19 @@
+"""The launching thread ran operators on CPU tensors for a long stretch.
+
+An operator without a single runtime call inside works in host memory; while it runs it
+launches nothing.
+"""
+
+from __future__ import annotations
+
+from whichlayer.analysis.layers import Layer
+from whichlayer.analysis.rule import Rule
+
+RULE = Rule(
+    id="cpu-operator",
+    layer=Layer.PYTORCH,
+    title="operators on CPU tensors in the step",
+    fix="run it on the device, or move it into the loader's workers",
+    thresholds={"note": 0.05, "min_us": 100.0},
+    source="ours",
+)

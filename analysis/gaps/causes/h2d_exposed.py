@@ -1,0 +1,15 @@
+"""A copy from pinned host memory ran with no computation beside it."""
+
+from __future__ import annotations
+
+from whichlayer.analysis.layers import Layer
+from whichlayer.analysis.rule import Rule
+
+RULE = Rule(
+    id="h2d-exposed",
+    layer=Layer.RUNTIME,
+    title="host-to-device copies that nothing overlaps",
+    fix="prefetch the next batch on a side stream while this one computes",
+    thresholds={"note": 0.05, "major": 0.20},
+    source="ours",
+)

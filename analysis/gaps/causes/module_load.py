@@ -1,0 +1,39 @@
+"""The host was loading or compiling device code instead of launching.
+
+Kernels are loaded lazily at their first launch; in steady state none should be. A launch
+call that lasts far longer than this recording's others with nothing queued before it is
+this as well.
+"""
+
+from __future__ import annotations
+
+import re
+
+from whichlayer.analysis.layers import Layer
+from whichlayer.analysis.rule import Rule
+from whichlayer.analysis.trace.kinds import SliceKind
+
+RULE = Rule(
+    id="module-load",
+    layer=Layer.BOUNDARY,
+    title="loading device code",
+    fix="warm up before measuring; keep CUDA_MODULE_LOADING=LAZY and caches warm, "
+    "load eagerly where the first request matters",
+    thresholds={"note": 0.05},
+    source="module calls of the CUDA and HIP driver, overhead events of CUPTI",
+)
+
+_CALL = re.compile(
+    r"^(cu|hip)(Module(Load|Unload|GetFunction)|Library(Load|Unload|GetKernel))"
+    r"|^nvrtc|^hiprtc|^cudaFuncGetAttributes$|^cuLink"
+)
+_OVERHEAD = re.compile(
+    r"Lazy Function Loading|Runtime Triggered Module Loading|Driver Compiler", re.IGNORECASE
+)
+
+
+def marks(name: str, kind: SliceKind, category: str) -> bool:
+    """Whether a slice of this name loads or compiles device code."""
+    if kind == SliceKind.OVERHEAD:
+        return _OVERHEAD.search(name) is not None
+    return kind == SliceKind.RUNTIME and _CALL.match(name) is not None

@@ -1,0 +1,30 @@
+"""The profiler itself kept the host: buffer flushes, instrumentation, buffer requests.
+
+Nothing to fix in the program; a shorter recording shows less of it.
+"""
+
+from __future__ import annotations
+
+import re
+
+from whichlayer.analysis.layers import Layer
+from whichlayer.analysis.rule import Rule
+from whichlayer.analysis.trace.kinds import SliceKind
+
+RULE = Rule(
+    id="profiler-overhead",
+    layer=Layer.NONE,
+    title="the profiler's own work",
+    fix="nothing to fix; record fewer steps to see less of it",
+    thresholds={"note": 0.05, "contaminated": 0.15},
+    source="CUPTI overhead events",
+)
+
+_OVERHEAD = re.compile(
+    r"Buffer Flush|Instrumentation|\bResource\b|Activity Buffer Request", re.IGNORECASE
+)
+
+
+def marks(name: str, kind: SliceKind, category: str) -> bool:
+    """Whether a slice is the profiler at work."""
+    return kind == SliceKind.OVERHEAD and _OVERHEAD.search(name) is not None

@@ -1,0 +1,20 @@
+"""The launching thread ran Python that calls no operator for a long stretch.
+
+Preprocessing, logging, checkpoints, tokenisation, list building: host work on the critical
+path that launches nothing. Short stretches between operators are dispatch, not this.
+"""
+
+from __future__ import annotations
+
+from whichlayer.analysis.layers import Layer
+from whichlayer.analysis.rule import Rule
+
+RULE = Rule(
+    id="python-overhead",
+    layer=Layer.PYTORCH,
+    title="Python that launches nothing",
+    fix="move it out of the step: do it once, in the loader's workers, in another thread, or "
+    "on the device",
+    thresholds={"note": 0.05, "min_us": 100.0},
+    source="ours",
+)

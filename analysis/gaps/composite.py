@@ -1,0 +1,138 @@
+"""Who was driving the device: one thread's states, with hand-overs followed.
+
+The thread that launches late may itself have waited for another: the autograd thread for the
+main thread before ``backward``, the main thread for the autograd thread during it. Where a
+thread shows no work of its own, the state of another thread *that launches work* stands in;
+watchdogs, pin-memory threads and other bystanders never do.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from whichlayer.analysis.gaps.catalogue import cause_code
+from whichlayer.analysis.gaps.host import (
+    MIN_STRETCH_NS,
+    Doing,
+    HostStates,
+    Marks,
+    host_states,
+    launching_lanes,
+)
+from whichlayer.analysis.intervals import Intervals, Measure, union
+from whichlayer.analysis.trace.columns import Trace
+from whichlayer.analysis.trace.kinds import SliceKind
+
+_PASSIVE = (int(Doing.NOTHING), int(Doing.WAITING))
+_WEAK = (*_PASSIVE, int(Doing.PYTHON), int(Doing.ANNOTATED))
+
+
+class Drivers:
+    """The composite states of every launching thread, made when first asked for."""
+
+    def __init__(self, trace: Trace, marks: Marks) -> None:
+        """Remember which threads launch; nothing is computed yet."""
+        self._trace = trace
+        self._marks = marks
+        self._lanes = launching_lanes(trace)
+        self._own: dict[int, HostStates] = {}
+        self._composite: dict[int, HostStates] = {}
+        self._overhead = _overhead_intervals(trace, marks)
+
+    def states(self, lane: int) -> HostStates:
+        """What kept this thread's launches from coming earlier, instant by instant."""
+        found = self._composite.get(lane)
+        if found is None:
+            pid = self._trace.lanes[lane].pid
+            others = [
+                other
+                for other in self._lanes
+                if other != lane and self._trace.lanes[other].pid == pid
+            ]
+            layers = [self._of_lane(n) for n in (lane, *others)]
+            found = self._composite[lane] = _judge_stretches(
+                _with_overhead(_overlay(layers), self._overhead)
+            )
+        return found
+
+    def _of_lane(self, lane: int) -> HostStates:
+        if lane not in self._own:
+            self._own[lane] = host_states(self._trace, self._marks, lane)
+        return self._own[lane]
+
+
+def _at(states: HostStates, time: NDArray[np.int64]) -> tuple[NDArray[np.int32], ...]:
+    """State, drain and row of a thread at each instant."""
+    if not len(states.start_ns):
+        nothing = np.full(len(time), Doing.NOTHING, np.int32)
+        return nothing, nothing, np.full(len(time), -1, np.int32)
+    index = np.searchsorted(states.start_ns, time, "right") - 1
+    before = index < 0
+    index = np.maximum(index, 0)
+    state, drain, row = states.state[index], states.drain[index], states.row[index]
+    state[before] = drain[before] = Doing.NOTHING
+    row[before] = -1
+    return state, drain, row
+
+
+def _overlay(layers: list[HostStates]) -> HostStates:
+    """The first thread that visibly works, instant by instant; own thread first."""
+    if len(layers) == 1:
+        return layers[0]
+    time = np.unique(np.concatenate([layer.start_ns for layer in layers]))
+    looked_up = [_at(layer, time) for layer in layers]
+    state, drain, row = (column.copy() for column in looked_up[0])
+    # A bare annotation says less than another thread's operators.
+    open_ = np.isin(state, (*_PASSIVE, int(Doing.ANNOTATED)))
+    for other_state, other_drain, other_row in looked_up[1:]:
+        take = open_ & ~np.isin(other_state, (*_PASSIVE, int(Doing.ANNOTATED)))
+        state[take], drain[take], row[take] = other_state[take], other_drain[take], other_row[take]
+        open_ &= ~take
+    for other_state, other_drain, other_row in looked_up[1:]:
+        take = open_ & np.isin(state, _PASSIVE) & (other_state == Doing.ANNOTATED)
+        state[take], drain[take], row[take] = other_state[take], other_drain[take], other_row[take]
+    return HostStates(time, state, drain, row)
+
+
+def _overhead_intervals(trace: Trace, marks: Marks) -> list[tuple[int, Intervals]]:
+    """The profiler's own events by cause; they name no thread."""
+    rows = np.flatnonzero(trace.kind == SliceKind.OVERHEAD)
+    found = []
+    for code in np.unique(marks.code[rows]).tolist():
+        if code >= 0:
+            chosen = rows[marks.code[rows] == code]
+            found.append((code, union(trace.start_ns[chosen], trace.end_ns[chosen])))
+    return found
+
+
+def _with_overhead(states: HostStates, overhead: list[tuple[int, Intervals]]) -> HostStates:
+    """Where the host was inside a call or an operator, the profiler's event explains it."""
+    for code, intervals in overhead:
+        time = np.unique(np.concatenate((states.start_ns, intervals.start, intervals.end)))
+        state, drain, row = _at(states, time)
+        following = np.append(time[1:], time[-1] + 1)
+        covered = Measure(intervals).between(time, following) > 0
+        take = covered & (state == Doing.DISPATCH)
+        state[take] = drain[take] = code
+        states = HostStates(time, state, drain, row)
+    return states
+
+
+def _judge_stretches(states: HostStates) -> HostStates:
+    """Short stretches without an operator are dispatch; long ones are what they show."""
+    start, state = states.start_ns, states.state.copy()
+    if not len(start):
+        return states
+    weak = np.isin(state, _WEAK)
+    change = np.flatnonzero(np.diff(weak.astype(np.int8), prepend=~weak[:1]))
+    first_time = start[change]
+    length = np.append(first_time[1:], np.iinfo(np.int64).max) - first_time
+    run = np.cumsum(np.isin(np.arange(len(start)), change)) - 1
+    short = length[run] < MIN_STRETCH_NS
+    state[weak & short] = Doing.DISPATCH
+    python = weak & ~short & np.isin(state, (int(Doing.PYTHON), int(Doing.ANNOTATED)))
+    state[python] = cause_code("python-overhead")
+    state[weak & ~short & ~python] = cause_code("unattributed")
+    drain = np.where(states.drain == states.state, state, states.drain).astype(np.int32)
+    return HostStates(start, state, drain, states.row)

@@ -1,0 +1,243 @@
+"""What each launching thread was doing at every instant.
+
+A thread's slices nest. At each instant the innermost slice says what runs; what *explains* it
+may be further out (any operator inside the loader call is loading), so marks are inherited
+inwards and the innermost mark wins. The result is a cut of the thread's time into stretches
+of one state, which the walk lays over the device's gaps.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from whichlayer.analysis.gaps.blocking import BlockingCopy
+from whichlayer.analysis.gaps.catalogue import cause_code, cause_of_slice
+from whichlayer.analysis.trace.columns import Trace
+from whichlayer.analysis.trace.kinds import LaneKind, SliceKind
+
+
+class Doing(IntEnum):
+    """States without a cause of their own; cause codes are >= 0, these are below."""
+
+    NOTHING = -1  # no slice, or only the step's
+    DISPATCH = -2  # in an operator or a runtime call
+    PYTHON = -3  # in a Python frame, no operator
+    ANNOTATED = -4  # in a user's annotation, nothing else recorded
+    WAITING = -5  # for another thread (backward runs on the autograd thread)
+
+
+#: Frames in which a thread waits for the autograd engine's threads.
+_WAITS = re.compile(r"run_backward|_engine_run_backward")
+_STEP = re.compile(r"^ProfilerStep#\d+$")
+
+
+@dataclass(frozen=True, slots=True)
+class HostStates:
+    """One thread's time as stretches of one state, in order.
+
+    A stretch lasts from its ``start_ns`` to the next one's; before the first the state is
+    ``Doing.NOTHING``.
+
+    Attributes:
+        start_ns: int64 (n,).
+        state: int32 (n,), a cause code or a ``Doing``.
+        drain: int32 (n,), the cause to charge for what follows, where it differs from the
+            state (a blocking copy first waits for earlier work), else equal to ``state``.
+        row: int32 (n,), the slice that explains the state, -1 for none.
+    """
+
+    start_ns: NDArray[np.int64]
+    state: NDArray[np.int32]
+    drain: NDArray[np.int32]
+    row: NDArray[np.int32]
+
+
+class Marks:
+    """What every slice of a trace is a mark of, by name and by what it launched."""
+
+    def __init__(self, trace: Trace, blocking: dict[int, BlockingCopy]) -> None:
+        """Classify each distinct name once."""
+        self._trace = trace
+        self.blocking = blocking
+        self.code = self._by_name(trace)
+        self._mark_cpu_operators(trace)
+
+    @staticmethod
+    def _by_name(trace: Trace) -> NDArray[np.int32]:
+        keys = (
+            trace.name_id.astype(np.int64) * 16 + trace.kind
+        ) * 65536 + trace.category_id.astype(np.int64) % 65536
+        unique, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+        codes = np.empty(len(unique), np.int32)
+        for i, row in enumerate(first.tolist()):
+            codes[i] = _classify(
+                trace.name(row),
+                SliceKind(int(trace.kind[row])),
+                trace.strings[int(trace.category_id[row])],
+            )
+        return codes[inverse]
+
+    def _mark_cpu_operators(self, trace: Trace) -> None:
+        """Operators that last and never call the runtime work in host memory."""
+        calls = np.zeros(len(trace), bool)
+        up = np.unique(trace.parent[trace.kind == SliceKind.RUNTIME])
+        up = up[up >= 0]
+        while len(up):
+            calls[up] = True
+            up = np.unique(trace.parent[up])
+            up = up[up >= 0]
+            up = up[~calls[up]]
+        long = trace.end_ns - trace.start_ns >= MIN_STRETCH_NS
+        alone = (trace.kind == SliceKind.CPU_OP) & ~calls & long & (self.code == Doing.DISPATCH)
+        self.code[alone] = cause_code("cpu-operator")
+
+
+#: Shorter stretches without an operator are the framework between two operators: dispatch.
+#: Setting ``rules.python-overhead.min_us``.
+MIN_STRETCH_NS = 100_000
+
+
+def _classify(name: str, kind: SliceKind, category: str) -> int:
+    cause = cause_of_slice(name, kind, category)
+    if cause >= 0:
+        return cause
+    if kind == SliceKind.PYTHON:
+        return Doing.WAITING if _WAITS.search(name) else Doing.PYTHON
+    if kind == SliceKind.ANNOTATION:
+        return Doing.NOTHING if _STEP.match(name) else Doing.ANNOTATED
+    if kind in (SliceKind.CPU_OP, SliceKind.RUNTIME):
+        return Doing.DISPATCH
+    return Doing.NOTHING
+
+
+def host_states(trace: Trace, marks: Marks, lane: int) -> HostStates:
+    """Cut one thread's time by what it does.
+
+    Args:
+        trace: the recording.
+        marks: of this trace.
+        lane: a lane of kind ``CPU_THREAD``.
+    """
+    first, last = int(trace.lane_rows[lane]), int(trace.lane_rows[lane + 1])
+    walk = _Walk(marks)
+    start = trace.start_ns[first:last].tolist()
+    end = trace.end_ns[first:last].tolist()
+    codes = marks.code[first:last].tolist()
+    for i, (s, e, code) in enumerate(zip(start, end, codes, strict=True)):
+        walk.enter(first + i, s, e, code)
+    walk.leave_until(None)
+    return _stretches(walk, trace)
+
+
+class _Walk:
+    """The stack of open slices, and the stretches that it has passed through."""
+
+    def __init__(self, marks: Marks) -> None:
+        self._blocking = marks.blocking
+        self._stack: list[tuple[int, int, int]] = []  # end, state, explaining row
+        self.time: list[int] = []
+        self.state: list[int] = []
+        self.row: list[int] = []
+
+    def enter(self, row: int, start: int, end: int, code: int) -> None:
+        self.leave_until(start)
+        state, why = code, row
+        if self._stack and code < 0:
+            _, outer, outer_row = self._stack[-1]
+            # A mark explains all that runs inside it; an operator explains the frames
+            # and annotations it calls; a step explains nothing.
+            if outer >= 0 or code == Doing.NOTHING or (outer == Doing.DISPATCH != code):
+                state, why = outer, outer_row
+        if row in self._blocking:
+            state = BLOCKED
+        self._stack.append((end, state, why))
+        self._emit(start)
+
+    def leave_until(self, time: int | None) -> None:
+        stack = self._stack
+        while stack and (time is None or stack[-1][0] <= time):
+            left = stack.pop()[0]
+            while stack and stack[-1][0] <= left:
+                stack.pop()
+            self._emit(left)
+
+    def _emit(self, time: int) -> None:
+        self.time.append(time)
+        if self._stack:
+            _, state, row = self._stack[-1]
+            self.state.append(state)
+            self.row.append(row)
+        else:
+            self.state.append(Doing.NOTHING)
+            self.row.append(-1)
+
+
+#: A blocking copy's call before it is split into its wait and its copy.
+BLOCKED = -100
+
+
+def _stretches(walk: _Walk, trace: Trace) -> HostStates:
+    start = np.array(walk.time, np.int64)
+    state = np.array(walk.state, np.int32)
+    row = np.array(walk.row, np.int32)
+    if len(start):
+        lasts = np.concatenate((start[1:] > start[:-1], [True]))
+        start, state, row = start[lasts], state[lasts], row[lasts]
+    drain = state.copy()
+    if (state == BLOCKED).any():
+        start, state, drain, row = _split_blocking(start, state, row, walk, trace)
+    return HostStates(start, state, drain, row)
+
+
+def _split_blocking(
+    start: NDArray[np.int64],
+    state: NDArray[np.int32],
+    row: NDArray[np.int32],
+    walk: _Walk,
+    trace: Trace,
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+    """Split each blocking copy's call where its copy begins.
+
+    Idle inside the first part of a host-to-device call cannot be a wait for the device, which
+    has nothing to do: it is the staging of the copy. Of what follows the call, the wait for
+    earlier work is a sync and the copy is the copy's.
+    """
+    sync, pageable = cause_code("host-sync"), cause_code("h2d-pageable")
+    out: list[tuple[int, int, int, int]] = []
+    ends = np.append(start[1:], start[-1])
+    columns = (start.tolist(), ends.tolist(), state.tolist(), row.tolist())
+    for begin, finish, what, why in zip(*columns, strict=True):
+        if what != BLOCKED:
+            out.append((begin, what, what, why))
+            continue
+        copy = walk._blocking[why]
+        direct = pageable if copy.to_device else sync
+        copy_start = int(trace.start_ns[copy.copy])
+        if begin < copy_start:
+            out.append((begin, direct, sync, why))
+        if copy_start < finish:
+            out.append((max(begin, copy_start), direct, direct, why))
+    table = np.array(out, np.int64)
+    return (
+        table[:, 0],
+        table[:, 1].astype(np.int32),
+        table[:, 2].astype(np.int32),
+        table[:, 3].astype(np.int32),
+    )
+
+
+def launching_lanes(trace: Trace) -> list[int]:
+    """CPU threads that launched GPU work, most launches first."""
+    launched = trace.launch[trace.launch >= 0]
+    if not len(launched):
+        return []
+    lanes, counts = np.unique(trace.lane_id[launched], return_counts=True)
+    order = np.argsort(-counts, kind="stable")
+    return [
+        int(lane) for lane in lanes[order] if trace.lanes[int(lane)].kind == LaneKind.CPU_THREAD
+    ]

@@ -1,0 +1,140 @@
+"""The table of gap pieces of a window, over all devices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from whichlayer.analysis.accounting import Instant, Partition
+from whichlayer.analysis.activities import Activities
+from whichlayer.analysis.gaps.blocking import copies_to_device, copies_to_host
+from whichlayer.analysis.gaps.calibrate import Calibration
+from whichlayer.analysis.gaps.catalogue import cause_code, cause_ids, cause_rules
+from whichlayer.analysis.gaps.composite import Drivers
+from whichlayer.analysis.gaps.host import Marks
+from whichlayer.analysis.gaps.walk import Walk, next_activity
+from whichlayer.analysis.results import GapKind, Gaps
+from whichlayer.analysis.trace.columns import Trace
+
+
+@dataclass(slots=True)
+class _Rows:
+    """Rows of the table while it grows: one list per column."""
+
+    start: list[int] = field(default_factory=list)
+    end: list[int] = field(default_factory=list)
+    device: list[int] = field(default_factory=list)
+    kind: list[int] = field(default_factory=list)
+    cause: list[int] = field(default_factory=list)
+    next_row: list[int] = field(default_factory=list)
+    launch_row: list[int] = field(default_factory=list)
+    culprit: list[int] = field(default_factory=list)
+
+    def add(self, *values: int) -> None:
+        columns = (
+            self.start,
+            self.end,
+            self.device,
+            self.kind,
+            self.cause,
+            self.next_row,
+            self.launch_row,
+            self.culprit,
+        )
+        for column, value in zip(columns, values, strict=True):
+            column.append(value)
+
+
+class GapFinder:
+    """Finds and explains the gaps of one trace, device by device."""
+
+    def __init__(self, trace: Trace, marks: Marks) -> None:
+        """Prepare what all devices share: the launching threads."""
+        self._trace = trace
+        self._marks = marks
+        self._drivers = Drivers(trace, marks)
+        self._rows = _Rows()
+
+    def add_device(
+        self, index: int, activities: Activities, cut: Partition, calibration: Calibration
+    ) -> None:
+        """Explain the gaps of one device's partition.
+
+        Args:
+            index: position of the device in ``Analysis.devices``.
+            activities: all of the device's, sorted by start.
+            cut: the part of the window that is not edge.
+            calibration: of this device.
+        """
+        walk = Walk(self._trace, activities, calibration, self._marks, self._drivers)
+        following = next_activity(activities, cut.end_ns).tolist()
+        columns = (cut.start_ns.tolist(), cut.end_ns.tolist(), cut.what.tolist())
+        for i, (start, end, what) in enumerate(zip(*columns, strict=True)):
+            if what == Instant.IDLE:
+                if end - start > calibration.floor_ns:
+                    self._idle(index, activities, walk, (start, end), following[i])
+            elif what != Instant.COMPUTE:
+                self._exposed(index, activities, (start, end), int(cut.owner[i]))
+
+    def _idle(
+        self,
+        index: int,
+        activities: Activities,
+        walk: Walk,
+        piece: tuple[int, int],
+        following: int,
+    ) -> None:
+        start, end = piece
+        next_row, launch = -1, -1
+        if following < len(activities):
+            next_row = int(activities.row[following])
+            launch = int(activities.launch[following])
+            parts = walk.explain(start, end, following)
+            for part in parts:
+                self._rows.add(
+                    part.start_ns, part.end_ns, index, GapKind.IDLE, part.cause, next_row,
+                    launch, part.culprit,
+                )  # fmt: skip
+            return
+        unknown = cause_code("unattributed")
+        self._rows.add(start, end, index, GapKind.IDLE, unknown, next_row, launch, -1)
+
+    def _exposed(
+        self, index: int, activities: Activities, piece: tuple[int, int], owner: int
+    ) -> None:
+        row = int(activities.row[owner])
+        communicates = activities.role[owner] == Instant.COMM
+        kind = GapKind.EXPOSED_COMM if communicates else GapKind.EXPOSED_COPY
+        launch = int(activities.launch[owner])
+        cause = "exposed-comm" if communicates else self._copy_cause(row, launch)
+        self._rows.add(*piece, index, kind, cause_code(cause), row, launch, row)
+
+    def _copy_cause(self, row: int, launch: int) -> str:
+        """What a copy that nothing overlaps is: by its direction and whether it blocked."""
+        name = self._trace.name(row)
+        blocked = launch in self._marks.blocking
+        if copies_to_device(name):
+            pageable = blocked or "pageable" in name.lower()
+            return "h2d-pageable" if pageable else "h2d-exposed"
+        if copies_to_host(name):
+            return "host-sync" if blocked else "d2h-exposed"
+        return "p2p-exposed"
+
+    def table(self) -> Gaps:
+        """Everything added so far, sorted by device, then start."""
+        rows = self._rows
+        cause = np.array(rows.cause, np.int32)
+        layers = np.array([rule.layer for rule in cause_rules().values()], np.uint8)
+        return Gaps(
+            start_ns=np.array(rows.start, np.int64),
+            end_ns=np.array(rows.end, np.int64),
+            device=np.array(rows.device, np.int32),
+            kind=np.array(rows.kind, np.uint8),
+            cause=cause,
+            layer=layers[cause] if len(cause) else np.empty(0, np.uint8),
+            next_row=np.array(rows.next_row, np.int32),
+            launch_row=np.array(rows.launch_row, np.int32),
+            culprit_row=np.array(rows.culprit, np.int32),
+            rule_ids=cause_ids(),
+        )

@@ -1,0 +1,156 @@
+"""From idle pieces to causes: the next activity's launch, then the thread that made it.
+
+What overlaps a gap never explains it. The piece ends when activity K starts; K's launch L
+either began after the piece did (the host was late: what kept its thread is the cause) or
+before (the device made K wait).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from whichlayer.analysis.activities import Activities
+from whichlayer.analysis.gaps.calibrate import Calibration
+from whichlayer.analysis.gaps.catalogue import cause_code
+from whichlayer.analysis.gaps.composite import Drivers
+from whichlayer.analysis.gaps.host import Doing, HostStates, Marks
+from whichlayer.analysis.gaps.part import Part
+from whichlayer.analysis.gaps.ramp import Ramp
+from whichlayer.analysis.trace.columns import Trace
+
+#: A queued kernel may start this much later than usual because of an event's own cost.
+EVENT_NS = 20_000
+
+
+class Walk:
+    """Explains the idle pieces of one device, in order of time."""
+
+    def __init__(
+        self,
+        trace: Trace,
+        activities: Activities,
+        calibration: Calibration,
+        marks: Marks,
+        drivers: Drivers,
+    ) -> None:
+        """Prepare one device; ``explain`` must then be called in order of time."""
+        self._trace = trace
+        self._activities = activities
+        self._calibration = calibration
+        self._marks = marks
+        self._drivers = drivers
+        self._ramp = Ramp(trace, activities, drivers)
+        self._first_of_launch = _first_start_by_launch(activities)
+        self._dispatch = cause_code("launch-bound")
+        self._latency = cause_code("launch-latency")
+        self._unknown = cause_code("unattributed")
+
+    def explain(self, start: int, end: int, following: int) -> list[Part]:
+        """The parts of the idle piece ``[start, end)`` that activity ``following`` ends."""
+        launch = int(self._activities.launch[following])
+        if launch < 0:
+            return [Part(start, end, self._unknown, -1)]
+        began = int(self._trace.start_ns[launch])
+        parts: list[Part] = []
+        if began > start:
+            parts += self._late_host(start, min(began, end), launch)
+        if began < end:
+            parts += self._after_launch(max(began, start), end, following, launch)
+        return _joined(parts)
+
+    def _late_host(self, start: int, end: int, launch: int) -> Iterator[Part]:
+        """What the launching thread did while the device had nothing to do."""
+        lane = int(self._trace.lane_id[launch])
+        states = self._drivers.states(lane)
+        for begin, finish, state, row in _stretches_between(states, start, end):
+            if state == Doing.DISPATCH:
+                yield from self._ramp.charge(lane, begin, finish, self._dispatch, row)
+            else:
+                yield Part(begin, finish, state, row)
+
+    def _after_launch(self, start: int, end: int, following: int, launch: int) -> list[Part]:
+        """The launch was made; why did the kernel not start at once?"""
+        trace = self._trace
+        blocked = self._marks.blocking.get(launch)
+        if blocked is not None and blocked.to_device:
+            return [Part(start, end, cause_code("h2d-pageable"), launch)]
+        if self._first_of_launch[launch] < int(self._activities.start_ns[following]):
+            return [Part(start, end, cause_code("in-graph-gap"), launch)]
+        began, returned = int(trace.start_ns[launch]), int(trace.end_ns[launch])
+        usual = self._calibration.latency(int(trace.name_id[launch]))
+        parts: list[Part] = []
+        at = min(max(began + usual, start), end)
+        if at > start:
+            parts.append(Part(start, at, self._latency, launch))
+        slow_until = min(returned, end)
+        if slow_until > at:
+            parts += self._slow_call(at, slow_until, launch)
+            at = slow_until
+        if end > at:
+            short = end - at <= max(EVENT_NS, 2 * usual)
+            cause = cause_code("stream-wait") if short else self._unknown
+            parts.append(Part(at, end, cause, launch))
+        return parts
+
+    def _slow_call(self, start: int, end: int, launch: int) -> list[Part]:
+        """The launch call itself took unusually long, with nothing queued before it."""
+        states = self._drivers.states(int(self._trace.lane_id[launch]))
+        plain = "Graph" in self._trace.name(launch)
+        slow = self._dispatch if plain else cause_code("module-load")
+        return [
+            Part(begin, finish, state if state >= 0 else slow, row if state >= 0 else launch)
+            for begin, finish, state, row in _stretches_between(states, start, end)
+        ]
+
+
+def _stretches_between(
+    states: HostStates, start: int, end: int
+) -> Iterator[tuple[int, int, int, int]]:
+    """(begin, end, state, row) of a thread over ``[start, end)``."""
+    times = states.start_ns
+    first = int(np.searchsorted(times, start, "right"))
+    last = int(np.searchsorted(times, end, "left"))
+    begin = start
+    for i in range(first - 1, last):
+        finish = int(times[i + 1]) if i + 1 < last else end
+        if i < 0:
+            state, row = cause_code("unattributed"), -1
+        else:
+            state, row = int(states.state[i]), int(states.row[i])
+        if finish > begin:
+            yield begin, finish, state, row
+        begin = max(begin, finish)
+
+
+def _first_start_by_launch(activities: Activities) -> dict[int, int]:
+    """When the first activity of each launch started."""
+    first: dict[int, int] = {}
+    pairs = zip(activities.launch.tolist(), activities.start_ns.tolist(), strict=True)
+    for launch, start in pairs:
+        first.setdefault(launch, start)
+    return first
+
+
+def _joined(parts: list[Part]) -> list[Part]:
+    """Neighbours of one cause become one part; its culprit is that of the longest."""
+    joined: list[Part] = []
+    longest = 0
+    for part in parts:
+        length = part.end_ns - part.start_ns
+        if joined and joined[-1].cause == part.cause:
+            last = joined[-1]
+            culprit = part.culprit if length > longest else last.culprit
+            longest = max(longest, length)
+            joined[-1] = Part(last.start_ns, part.end_ns, part.cause, culprit)
+        else:
+            joined.append(part)
+            longest = length
+    return joined
+
+
+def next_activity(activities: Activities, end: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Index of the activity that ends each idle piece; ``len(activities)`` for none."""
+    return np.asarray(np.searchsorted(activities.start_ns, end, "left"), np.int64)

@@ -1,0 +1,121 @@
+"""Which stretch of time is analysed, and where each step lies on each device.
+
+The host may be ahead by more than a step, so a step owns the kernels *launched* inside its
+annotation, however late they run. On a device it lasts from the end of the previous step's
+last kernel (the first: from its start on the CPU) to the end of its own last kernel.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from whichlayer.analysis.activities import Activities
+from whichlayer.analysis.results import Options, Window
+from whichlayer.analysis.trace.columns import Step, Trace
+
+Int64 = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceSteps:
+    """The steps of a trace on one device.
+
+    Attributes:
+        start_ns, end_ns: int64 (steps,), touching: ``start[i + 1] == end[i]``.
+    """
+
+    start_ns: Int64
+    end_ns: Int64
+
+
+def steps_on(trace: Trace, activities: Activities) -> DeviceSteps:
+    """Where each recorded step lies on one device; a step without kernels is empty there."""
+    steps = trace.steps
+    if not steps:
+        return DeviceSteps(np.empty(0, np.int64), np.empty(0, np.int64))
+    begin = np.array([step.start_ns for step in steps], np.int64)
+    finish = np.array([step.end_ns for step in steps], np.int64)
+    linked = activities.launch >= 0
+    launched = trace.start_ns[activities.launch[linked]]
+    owner = np.searchsorted(begin, launched, "right") - 1
+    inside = (owner >= 0) & (launched < finish[np.maximum(owner, 0)])
+    last = np.full(len(steps), begin[0], np.int64)
+    np.maximum.at(last, owner[inside], activities.end_ns[linked][inside])
+    last = np.maximum.accumulate(last)
+    return DeviceSteps(np.concatenate((begin[:1], last[:-1])), last)
+
+
+def choose_window(
+    trace: Trace, devices: tuple[Activities, ...], options: Options
+) -> Window:
+    """The window that the options ask for, or the default.
+
+    The default is from the start of the first recorded step to the end of the last, its
+    kernels included; without steps, from first to last GPU activity.
+
+    Raises:
+        ValueError: no such steps, or an empty span.
+    """
+    if options.span_ns is not None:
+        low, high = options.span_ns
+        if high <= low:
+            raise ValueError(f"the span {low / 1000:.3f}:{high / 1000:.3f} µs is empty")
+        inside = tuple(s for s in trace.steps if s.start_ns < high and s.end_ns > low)
+        return Window(low, high, inside, "the span asked for")
+    if options.steps is not None:
+        return _window_of_steps(trace, devices, options.steps)
+    if trace.steps:
+        low = trace.steps[0].start_ns
+        ends = [int(steps_on(trace, device).end_ns[-1]) for device in devices]
+        high = max([trace.steps[-1].end_ns, *ends])
+        return Window(low, high, trace.steps, f"{len(trace.steps)} recorded steps")
+    if devices:
+        low = min(int(device.start_ns[0]) for device in devices)
+        high = max(int(device.end_ns.max()) for device in devices)
+        return Window(low, high, (), "first to last GPU activity")
+    return Window(0, trace.duration_ns, (), "the whole recording")
+
+
+def _window_of_steps(
+    trace: Trace, devices: tuple[Activities, ...], wanted: tuple[int, int]
+) -> Window:
+    first, last = wanted
+    index = [i for i, step in enumerate(trace.steps) if first <= step.number <= last]
+    if not index:
+        numbers = ", ".join(str(step.number) for step in trace.steps[:20])
+        raise ValueError(
+            f"no step between {first} and {last}; the trace has "
+            + (f"steps {numbers}" if numbers else "no steps")
+        )
+    chosen = tuple(trace.steps[i] for i in index)
+    placed = [steps_on(trace, device) for device in devices]
+    low = min([int(p.start_ns[index[0]]) for p in placed] or [chosen[0].start_ns])
+    high = max([int(p.end_ns[index[-1]]) for p in placed] or [chosen[-1].end_ns])
+    if high <= low:
+        low, high = chosen[0].start_ns, chosen[-1].end_ns
+    return Window(low, high, chosen, f"steps {chosen[0].number} to {chosen[-1].number}")
+
+
+def bounds_on(
+    trace: Trace, activities: Activities, window: Window, options: Options
+) -> tuple[int, int]:
+    """The part of the window that is not edge on one device.
+
+    With recorded steps everything outside them is edge; always, what follows the device's last
+    activity is.
+    """
+    low, high = window.start_ns, window.end_ns
+    if not len(activities):
+        return low, low
+    if options.span_ns is None and window.steps:
+        placed = steps_on(trace, activities)
+        numbers = [step.row for step in trace.steps]
+        first = numbers.index(window.steps[0].row)
+        last = numbers.index(window.steps[-1].row)
+        low = max(low, int(placed.start_ns[first]))
+        high = min(high, int(placed.end_ns[last]))
+    high = min(high, int(activities.end_ns.max()))
+    return low, max(high, low)
