@@ -1,0 +1,88 @@
+"""The report for programs: everything that is known, in the fields of ``report.schema.json``.
+
+Fields are only ever added within a schema version; a missing value is null, never 0.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from whichlayer.analysis.layers import Layer
+from whichlayer.analysis.report import json_values as values
+from whichlayer.analysis.report.json_tables import finding_rows, gap_rows, kernel_rows
+from whichlayer.analysis.report.json_trace import device_rows, step_rows, trace_fields
+from whichlayer.analysis.results import Analysis, Budget
+
+SCHEMA_VERSION = 1
+
+#: Fields of the contract that nothing computes yet, with what would fill them.
+NOT_ANALYSED = {
+    "custom_kernel": "whether a custom kernel is justified is not analysed yet",
+    "vendor": "what ties the program to one vendor is not analysed yet",
+    "compile": "what torch.compile made is not analysed yet",
+    "communication": "bandwidths of collectives are not analysed yet",
+}
+
+
+def render(analysis: Analysis) -> bytes:
+    """A JSON object with one field, and in tables one row, per line."""
+    fields: dict[str, Any] = {
+        "schema_version": SCHEMA_VERSION,
+        "trace": trace_fields(analysis),
+        "devices": values.rows(device_rows(analysis)),
+        "window": {
+            "start_us": values.microseconds(analysis.window.start_ns),
+            "end_us": values.microseconds(analysis.window.end_ns),
+            "reason": values.words(analysis.window.reason),
+            "steps": step_rows(analysis.window.steps),
+        },
+        "verdict": {
+            "side": analysis.verdict.side,
+            "above_share": values.number(analysis.verdict.above_share),
+            "below_share": values.number(analysis.verdict.below_share),
+            "text": values.words(analysis.verdict.text),
+        },
+        **_layers(analysis.budget),
+        "budget": _budget(analysis.budget),
+        "layers_by_device": values.rows(
+            {"device": device.number, **_layers(budget)}
+            for device, budget in zip(analysis.devices, analysis.budget_by_device, strict=True)
+        ),
+        "layers_by_step": values.rows(
+            {"step": step.number, **_layers(budget)}
+            for step, budget in zip(analysis.window.steps, analysis.budget_by_step, strict=True)
+        ),
+        "findings": values.rows(finding_rows(analysis)),
+        "gaps": values.rows(gap_rows(analysis)),
+        "kernels": values.rows(kernel_rows(analysis)),
+        **dict.fromkeys(NOT_ANALYSED),
+        "not_analysed": NOT_ANALYSED,
+    }
+    return values.document(fields)
+
+
+def _layers(budget: Budget) -> dict[str, Any]:
+    """The layer budget; ``layers`` and ``unjudged_us`` together are ``total_us`` exactly."""
+    lost = {layer: budget.lost_to(layer) for layer in Layer}
+    lost[Layer.NONE] += budget.at_roof_ns + budget.spacing_ns + budget.edge_ns
+    return {
+        "layers": {layer.id: values.microseconds(ns) for layer, ns in lost.items()},
+        "unjudged_us": values.microseconds(budget.unjudged_ns),
+        "total_us": values.microseconds(budget.total_ns),
+    }
+
+
+def _budget(budget: Budget) -> dict[str, Any]:
+    return {
+        "at_roof_us": values.microseconds(budget.at_roof_ns),
+        "losses": _by_layer(budget.loss_ns),
+        "gaps": _by_layer(budget.gap_ns),
+        "spacing_us": values.microseconds(budget.spacing_ns),
+        "unjudged_us": values.microseconds(budget.unjudged_ns),
+        "edge_us": values.microseconds(budget.edge_ns),
+        "total_us": values.microseconds(budget.total_ns),
+    }
+
+
+def _by_layer(lost_ns: Any) -> dict[str, Any]:
+    return {layer.id: values.microseconds(lost_ns.get(layer, 0)) for layer in Layer}

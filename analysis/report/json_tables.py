@@ -1,0 +1,117 @@
+"""Gaps, kernels and findings as JSON rows: every one, not a top list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from whichlayer.analysis.gaps.explain import explain_gap
+from whichlayer.analysis.layers import Layer
+from whichlayer.analysis.report import json_values as values
+from whichlayer.analysis.results import Analysis, Finding, GapKind, KernelGroup, Region
+
+
+def gap_rows(analysis: Analysis) -> Iterator[dict[str, Any]]:
+    """Every piece of a gap above the launch floor, by device and start."""
+    gaps = analysis.gaps
+    numbers = [device.number for device in analysis.devices]
+    kinds = [kind.id for kind in GapKind]
+    columns = zip(
+        gaps.start_ns.tolist(),
+        gaps.end_ns.tolist(),
+        gaps.device.tolist(),
+        gaps.kind.tolist(),
+        gaps.layer.tolist(),
+        strict=True,
+    )
+    for index, (start_ns, end_ns, device, kind, layer) in enumerate(columns):
+        text = explain_gap(analysis, index)
+        yield {
+            "start_us": values.microseconds(start_ns),
+            "end_us": values.microseconds(end_ns),
+            "device": numbers[device],
+            "kind": kinds[kind],
+            "cause": gaps.rule(index),
+            "layer": Layer(layer).id,
+            "title": values.words(text.title),
+            "fix": values.words(text.fix),
+            "where": values.place(text.where),
+            "evidence": values.texts(text.evidence),
+        }
+
+
+def kernel_rows(analysis: Analysis) -> Iterator[dict[str, Any]]:
+    """Every group of kernels, in the order of the analysis."""
+    judged = judged_calls(analysis)
+    for group, calls in zip(analysis.kernels, judged, strict=True):
+        yield _kernel(group, calls)
+
+
+def judged_calls(analysis: Analysis) -> list[int]:
+    """How many calls of each kernel group could be judged."""
+    activities = analysis.activities
+    groups = activities.group[activities.judged & (activities.group >= 0)]
+    return [int(calls) for calls in np.bincount(groups, minlength=len(analysis.kernels))]
+
+
+def finding_rows(analysis: Analysis) -> Iterator[dict[str, Any]]:
+    """Every finding, most valuable first."""
+    for finding in analysis.findings:
+        yield _finding(analysis, finding)
+
+
+def _kernel(group: KernelGroup, judged: int) -> dict[str, Any]:
+    return {
+        "name": values.words(group.name),
+        "short_name": values.words(group.short_name),
+        "operator": values.words(group.operator),
+        "shapes": values.words(group.shapes),
+        "calls": group.calls,
+        "judged_calls": judged,
+        "total_us": values.microseconds(group.total_ns),
+        "share": values.number(group.share),
+        "bytes": values.integer(group.bytes),
+        "gbps": values.number(group.gbps),
+        "bandwidth_fraction": values.number(group.bandwidth_fraction),
+        "flops": values.integer(group.flops),
+        "tflops": values.number(group.tflops),
+        "flops_fraction": values.number(group.flops_fraction),
+        "roof_fraction": values.number(group.roof_fraction),
+        "bound": group.bound,
+        "occupancy": values.number(group.occupancy),
+        "tensor_cores": group.tensor_cores,
+        "precision": group.precision,
+        # Of calls that nothing is known about, no time is known to be lost either.
+        "lost_us": values.microseconds(group.lost_ns) if judged else None,
+        "layer": group.layer.id,
+        "rule": values.words(group.rule),
+        "why": values.words(group.why),
+        "flags": values.texts(group.flags),
+    }
+
+
+def _finding(analysis: Analysis, finding: Finding) -> dict[str, Any]:
+    return {
+        "rule": finding.rule,
+        "layer": finding.layer.id,
+        "title": values.words(finding.title),
+        "time_us": values.microseconds(finding.time_ns),
+        "recoverable_us": values.microseconds(finding.recoverable_ns),
+        "share": values.number(finding.share),
+        "fix": values.words(finding.fix),
+        "where": values.place(finding.where),
+        "evidence": values.texts(finding.evidence),
+        "regions": [_region(analysis, region) for region in finding.regions],
+        "confidence": finding.confidence,
+        "threshold": values.words(finding.threshold),
+    }
+
+
+def _region(analysis: Analysis, region: Region) -> dict[str, Any]:
+    return {
+        "start_us": values.microseconds(region.start_ns),
+        "end_us": values.microseconds(region.end_ns),
+        "device": analysis.devices[region.device].number,
+    }

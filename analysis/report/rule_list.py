@@ -1,0 +1,57 @@
+"""The rules there are, as text for people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from inspect import getdoc
+from itertools import chain
+from types import ModuleType
+
+from whichlayer.analysis.report.text_layout import wrap
+from whichlayer.analysis.rule import Rule, rule_modules
+
+
+def every_rule() -> dict[str, tuple[Rule, ModuleType]]:
+    """Each rule with the module that explains it, by id: gap causes first, then kernels."""
+    from whichlayer.analysis.gaps import causes
+    from whichlayer.analysis.kernels import rules
+
+    modules = chain(rule_modules(causes), rule_modules(rules))
+    return {module.RULE.id: (module.RULE, module) for module in modules}
+
+
+def list_rules() -> str:
+    """Every rule in short: id, layer, title and thresholds with their defaults."""
+    found = [rule for rule, _ in every_rule().values()]
+    width = max((len(rule.id) for rule in found), default=0)
+    lines: list[str] = []
+    for rule in found:
+        lines += wrap(f"{rule.layer.id:<9}  {rule.title}", f"{rule.id:<{width}}  ")
+        lines += [" " * (width + 2) + line for line in _thresholds(rule)]
+    return "\n".join(lines) + "\n"
+
+
+def explain_rules(ids: Sequence[str]) -> str:
+    """Rules in full: what they mean, what to change, and where their figures come from.
+
+    Raises:
+        KeyError: there is no rule of that id.
+    """
+    rules = every_rule()
+    return "\n".join("\n".join(_in_full(*rules[rule_id])) + "\n" for rule_id in ids)
+
+
+def _in_full(rule: Rule, module: ModuleType) -> list[str]:
+    lines = wrap(f"{rule.title} ({rule.layer.text.name})", f"{rule.id}: ", "  ")
+    for paragraph in (getdoc(module) or "").split("\n\n"):
+        lines += ["", *wrap(paragraph, "  ")]
+    lines += ["", *wrap(rule.fix, "  fix         ")]
+    thresholds = _thresholds(rule) or ["none"]
+    lines += [f"  {'' if n else 'thresholds':<12}{line}" for n, line in enumerate(thresholds)]
+    if rule.source:
+        lines += wrap(rule.source, "  source      ")
+    return lines
+
+
+def _thresholds(rule: Rule) -> list[str]:
+    return [f"{name} = {value:g}" for name, value in rule.thresholds.items()]

@@ -1,0 +1,56 @@
+"""Findings as text: what is wrong, whose it is, why, what to change and where."""
+
+from __future__ import annotations
+
+from whichlayer.analysis.layers import layer_name
+from whichlayer.analysis.report.text_budget import platform
+from whichlayer.analysis.report.text_layout import wrap
+from whichlayer.analysis.report.units import share_text, time_text
+from whichlayer.analysis.results import Analysis, Finding, Where
+
+_SHOWN = 8
+"""More findings than this are one line each: the report has to fit a screen or two."""
+
+
+def finding_lines(analysis: Analysis) -> list[str]:
+    """The findings, most valuable first; empty where there are none."""
+    if not analysis.findings:
+        return ["FINDINGS  none"]
+    vendor = platform(analysis)
+    lines = ["FINDINGS"]
+    for place, finding in enumerate(analysis.findings[:_SHOWN], start=1):
+        lines += _finding(place, finding, layer_name(finding.layer, vendor))
+    for place, finding in enumerate(analysis.findings[_SHOWN:], start=_SHOWN + 1):
+        lines += wrap(_headline(finding), f" {place:2d} ")
+    return lines
+
+
+def _finding(place: int, finding: Finding, owner: str) -> list[str]:
+    indent = "      "
+    lines = wrap(_headline(finding), f" {place:2d}  ", indent)
+    lines += wrap(f"{owner}: {finding.layer.text.fixed_in}", f"{indent}owner  ")
+    for number, line in enumerate(finding.evidence):
+        lines += wrap(line, f"{indent}{'' if number else 'why':<7}")
+    lines += wrap(finding.fix, f"{indent}fix    ")
+    lines += wrap(_where(finding.where), f"{indent}where  ")
+    return lines
+
+
+def _headline(finding: Finding) -> str:
+    worth = (
+        ""
+        if finding.recoverable_ns is None
+        else f", recoverable {time_text(finding.recoverable_ns)}"
+    )
+    return (
+        f"[{finding.layer.text.letter}] {finding.rule}: {finding.title} "
+        f"({time_text(finding.time_ns)}, {share_text(finding.share)}{worth}, "
+        f"confidence {finding.confidence})"
+    )
+
+
+def _where(where: Where) -> str:
+    parts = [str(where)] if where.file is not None else []
+    parts += [part for part in (where.module, where.operator) if part]
+    known = ", in ".join(parts)
+    return known or "not in the trace"

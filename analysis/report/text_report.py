@@ -1,0 +1,108 @@
+"""The report for people: verdict first, then where the time went and what to do about it.
+
+It fits a terminal and a chat message: plain text, at most 100 columns.
+"""
+
+from __future__ import annotations
+
+from whichlayer.analysis.report.advice import RECORDING_SNIPPET, recording_advice
+from whichlayer.analysis.report.job import find_rank, find_world_size
+from whichlayer.analysis.report.json_trace import every_warning
+from whichlayer.analysis.report.text_budget import budget_lines
+from whichlayer.analysis.report.text_findings import finding_lines
+from whichlayer.analysis.report.text_kernels import kernel_lines
+from whichlayer.analysis.report.text_layout import Column, columns_of, fit_path, table, wrap
+from whichlayer.analysis.report.units import count_text, time_text
+from whichlayer.analysis.results import Analysis
+
+_DEVICE_COLUMNS = (
+    Column("", 6, right=False),
+    Column("", 26, right=False),
+    Column("span", 8),
+    Column("busy", 8),
+    Column("idle", 8),
+    Column("compute", 8),
+    Column("comm", 8),
+    Column("copy", 8),
+)
+
+
+def render(analysis: Analysis) -> str:
+    """The summary of an analysis as lines of text."""
+    sections = (
+        _verdict(analysis),
+        _trace(analysis),
+        budget_lines(analysis),
+        _devices(analysis),
+        finding_lines(analysis),
+        kernel_lines(analysis),
+        _warnings(analysis),
+        _advice(analysis),
+    )
+    return "\n\n".join("\n".join(section) for section in sections if section) + "\n"
+
+
+def _verdict(analysis: Analysis) -> list[str]:
+    return wrap(analysis.verdict.text, f"{analysis.verdict.side}: ", "  ")
+
+
+def _trace(analysis: Analysis) -> list[str]:
+    trace = analysis.trace
+    rank, world_size = find_rank(trace.header), find_world_size(trace.header)
+    facts = [count_text(trace.events, "event"), time_text(trace.duration_ns)]
+    if rank is not None:
+        facts.append(f"rank {rank}" + (f" of {world_size}" if world_size is not None else ""))
+    tail = "  (" + ", ".join(facts) + ")"
+    first = "trace   "
+    path = fit_path(trace.path, max(20, 100 - columns_of(first + tail)))
+    window = analysis.window
+    length = time_text(window.end_ns - window.start_ns)
+    return [
+        *wrap(path + tail, first),
+        *wrap(f"{length}: {window.reason}" if window.reason else length, "window  "),
+    ]
+
+
+def _devices(analysis: Analysis) -> list[str]:
+    if not analysis.devices:
+        return []
+    rows = [
+        (
+            f"GPU {device.number}",
+            device.model or device.name or "unknown",
+            time_text(device.end_ns - device.start_ns),
+            time_text(device.busy_ns),
+            time_text(device.idle_ns),
+            time_text(device.compute_ns),
+            time_text(device.exposed_comm_ns),
+            time_text(device.exposed_copy_ns),
+        )
+        for device in analysis.devices
+    ]
+    lines = table(_DEVICE_COLUMNS, rows, indent="  ")
+    notes = {device.model_note: None for device in analysis.devices if device.model_note}
+    return [
+        "DEVICES  first to last activity of the whole recording; comm and copy where no compute runs",
+        *lines,
+        *(line for note in notes for line in wrap(note, "  peaks: ")),
+    ]
+
+
+def _warnings(analysis: Analysis) -> list[str]:
+    warnings = every_warning(analysis)
+    if not warnings:
+        return []
+    lines = ["WARNINGS"]
+    for warning in warnings:
+        lines += wrap(f"{warning.message} [{warning.code}]", "  - ")
+    return lines
+
+
+def _advice(analysis: Analysis) -> list[str]:
+    advice = recording_advice(analysis)
+    if not advice:
+        return []
+    lines = ["RECORD NEXT TIME"]
+    for line in advice:
+        lines += wrap(line, "  - ")
+    return [*lines, "", *(f"    {line}" for line in RECORDING_SNIPPET)]

@@ -1,0 +1,61 @@
+"""Times, shares and rates as people read them; ``–`` stands for what is not known."""
+
+from __future__ import annotations
+
+import math
+
+UNKNOWN = "–"
+
+_TIME_UNITS = ((1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs"))
+
+
+def time_text(ns: int | None) -> str:
+    """A duration in the largest unit that leaves a digit before the point: ``1.234 ms``.
+
+    >>> time_text(1_234_567), time_text(999), time_text(0)
+    ('1.235 ms', '999 ns', '0')
+    """
+    if ns is None:
+        return UNKNOWN
+    if ns == 0:
+        return "0"
+    for scale, unit in _TIME_UNITS:
+        if abs(ns) >= scale:
+            return f"{_four_digits(ns / scale)} {unit}"
+    return f"{ns} ns"
+
+
+def share_text(part: float | None, whole: float = 1.0) -> str:
+    """A part of a whole as a percentage with one decimal.
+
+    >>> share_text(0.1234), share_text(1, 3), share_text(1, 0)
+    ('12.3 %', '33.3 %', '–')
+    """
+    if part is None or not whole or not math.isfinite(part):
+        return UNKNOWN
+    share = 100 * part / whole
+    # A share that is there must not read as if it were not.
+    return "<0.1 %" if 0 < share < 0.05 else f"{share:.1f} %"
+
+
+def rate_text(value: float | None) -> str:
+    """A rate with three significant digits and no exponent."""
+    if value is None or not math.isfinite(value):
+        return UNKNOWN
+    if value >= 99.95:
+        return f"{value:.0f}"
+    return f"{value:.1f}" if value >= 9.995 else f"{value:.2f}"
+
+
+def count_text(count: int, noun: str) -> str:
+    """A count with its noun in the right number: ``1 event``, ``1 866 events``."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}".replace(",", " ")
+
+
+def _four_digits(value: float) -> str:
+    size = abs(value)
+    if size >= 999.95:
+        return f"{value:.0f}"
+    return (
+        f"{value:.1f}" if size >= 99.995 else f"{value:.2f}" if size >= 9.9995 else f"{value:.3f}"
+    )

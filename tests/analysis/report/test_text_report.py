@@ -1,0 +1,217 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from whichlayer.analysis.layers import Layer
+from whichlayer.analysis.report import format_names, render
+from whichlayer.analysis.report.text_layout import (
+    COLUMNS,
+    Column,
+    bar,
+    columns_of,
+    fit,
+    fit_path,
+    table,
+    wrap,
+)
+from whichlayer.analysis.report.units import count_text, rate_text, share_text, time_text
+from whichlayer.analysis.results import Analysis, Where
+
+MakeAnalysis = Callable[..., Analysis]
+HOSTILE = "x" * 300 + "\x1b[31m 層" * 60 + "\u0301\n\t[b]bold[/b] \udc80"
+
+
+def read(analysis: Analysis) -> str:
+    return render(analysis, "text").decode()
+
+
+def assert_plain_and_narrow(text: str) -> None:
+    for line in text.splitlines():
+        assert columns_of(line) <= COLUMNS, line
+        assert line == line.rstrip()
+        assert line.isprintable(), line
+
+
+def test_formats_are_found_by_file_name() -> None:
+    assert {"json", "text"} <= set(format_names())
+
+
+def test_an_unknown_format_is_refused(make_analysis: MakeAnalysis) -> None:
+    with pytest.raises(KeyError):
+        render(make_analysis(), "__init__")
+
+
+def test_the_verdict_comes_first(make_analysis: MakeAnalysis) -> None:
+    assert read(make_analysis()).startswith("above-cuda: 40.0 % of the window is lost above CUDA.")
+
+
+def test_every_layer_has_a_row_and_the_shares_of_the_window(make_analysis: MakeAnalysis) -> None:
+    lines = read(make_analysis()).splitlines()
+    by_name = {line[5:33].strip(): line for line in lines if line.startswith("  ")}
+    assert {layer.text.name for layer in Layer} <= set(by_name)
+    assert "40.0 %" in by_name["PyTorch / runtime"]
+    assert "20.0 %" in by_name["No owner"]  # at the roof, spacing and edge
+    assert "20.0 %" in by_name["Unjudged kernels"]
+
+
+def test_layers_are_named_for_the_vendor_of_the_gpu(make_analysis: MakeAnalysis) -> None:
+    analysis = make_analysis()
+    amd = replace(analysis, devices=(replace(analysis.devices[0], vendor="amd"),))
+    assert "PyTorch ↔ HIP/ROCm boundary" in read(amd)
+
+
+def test_a_finding_tells_owner_evidence_fix_and_place(make_analysis: MakeAnalysis) -> None:
+    report = read(make_analysis())
+    for part in (
+        "[R] dataloader-wait: the loader keeps the GPU waiting (400.0 µs, 40.0 %",
+        "owner  PyTorch / runtime: DataLoader, pinned memory",
+        "why    the loader call lasts 400 µs",
+        "num_workers is 0",
+        "fix    num_workers > 0",
+        "where  train.py:42, in nn.Module: Net_0",
+    ):
+        assert part in report
+
+
+def test_findings_beyond_the_first_few_are_one_line_each(make_analysis: MakeAnalysis) -> None:
+    analysis = make_analysis()
+    report = read(replace(analysis, findings=analysis.findings * 12))
+    assert report.count("[R] dataloader-wait") == 12
+    assert report.count("where  train.py:42") == 8
+
+
+def test_no_findings_is_said(make_analysis: MakeAnalysis) -> None:
+    assert "FINDINGS  none" in read(make_analysis(findings=()))
+
+
+def test_kernels_are_sorted_by_time_and_unjudged_ones_have_a_dash(
+    make_analysis: MakeAnalysis,
+) -> None:
+    analysis = make_analysis()
+    first, second = analysis.kernels
+    report = read(replace(analysis, kernels=(first, replace(second, total_ns=900_000))))
+    rows = report.split("KERNELS")[1].splitlines()
+    assert rows[2].split()[0] == "unjudged" and rows[2].endswith("–")
+    assert rows[3].endswith("150.0 µs C")
+
+
+def test_warnings_and_what_to_record_are_told(make_analysis: MakeAnalysis) -> None:
+    report = read(make_analysis())
+    assert "the file is cut off [truncated]" in report
+    assert "record_shapes=True" in report and "with_stack=True" in report
+
+
+def test_nothing_is_asked_for_that_would_tell_nothing_new(make_analysis: MakeAnalysis) -> None:
+    analysis = make_analysis()
+    judged = replace(
+        analysis.budget, at_roof_ns=399_999, unjudged_ns=0, gap_ns={Layer.RUNTIME: 400_000}
+    )
+    advice = read(replace(analysis, budget=judged)).split("RECORD NEXT TIME")[1].split("from")[0]
+    assert "record_shapes" not in advice and "with_stack" not in advice
+
+
+def test_hostile_names_stay_plain_and_narrow_and_are_not_cut_from_findings(
+    make_analysis: MakeAnalysis,
+) -> None:
+    analysis = make_analysis()
+    finding = replace(
+        analysis.findings[0], title=HOSTILE, evidence=(HOSTILE,), where=Where(file=HOSTILE)
+    )
+    report = read(
+        replace(
+            analysis,
+            trace=replace(analysis.trace, path="/tmp/" + HOSTILE),
+            devices=(replace(analysis.devices[0], model=HOSTILE, model_note=HOSTILE),),
+            kernels=(replace(analysis.kernels[0], short_name=HOSTILE), analysis.kernels[1]),
+            findings=(finding,),
+            verdict=replace(analysis.verdict, text=HOSTILE),
+        )
+    )
+    assert_plain_and_narrow(report)
+    assert "[b]bold[/b]" in report
+
+
+INDENTS = st.text(max_size=20).map(lambda text: "".join(c for c in text if c.isprintable()))
+
+
+@given(st.text(max_size=300), INDENTS, INDENTS)
+def test_wrapped_lines_are_narrow_and_lose_nothing(text: str, first: str, rest: str) -> None:
+    lines = wrap(text, first, rest)
+    assert all(columns_of(line) <= COLUMNS for line in lines)
+    assert lines[0].startswith(first.rstrip())
+    kept = lines[0][len(first) :] + "".join(line[len(rest) :] for line in lines[1:])
+    assert "".join(kept.split()) == "".join("".join(wrap(text)).split())
+
+
+@given(st.text(max_size=60), st.integers(2, 40))
+def test_a_fitted_text_is_never_wider_than_its_cell(text: str, width: int) -> None:
+    assert columns_of(fit(text, width)) <= width
+    assert columns_of(fit_path(text, width)) <= width
+
+
+def test_a_path_is_cut_at_its_front() -> None:
+    assert fit_path("/a/very/long/folder/run.json.gz", 16) == "…der/run.json.gz"
+
+
+def test_a_table_cuts_what_is_too_wide_and_aligns_the_rest() -> None:
+    columns = (Column("name", 6, right=False), Column("time", 5))
+    assert table(columns, [("a long name", "1"), ("b", "23")], " ") == [
+        " name     time",
+        " a lon…      1",
+        " b          23",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("share", "marks"), [(0, 0), (0.0001, 1), (0.5, 5), (1, 10), (1.7, 10), (-1, 0)]
+)
+def test_a_bar_shows_every_share_above_zero_and_stays_in_its_cell(share: float, marks: int) -> None:
+    assert bar(share, 10) == "#" * marks
+
+
+@pytest.mark.parametrize(
+    ("ns", "text"),
+    [
+        (None, "–"),
+        (0, "0"),
+        (1, "1 ns"),
+        (999, "999 ns"),
+        (1_000, "1.000 µs"),
+        (12_345, "12.35 µs"),
+        (123_456, "123.5 µs"),
+        (999_999, "1000 µs"),
+        (1_234_567, "1.235 ms"),
+        (61_000_000_000, "61.00 s"),
+        (10_000_000_000_000, "10000 s"),
+        (-1_500, "-1.500 µs"),
+    ],
+)
+def test_times_have_four_digits(ns: int | None, text: str) -> None:
+    assert time_text(ns) == text
+
+
+def test_a_share_that_is_there_never_reads_as_nothing() -> None:
+    assert share_text(0.0000001) == "<0.1 %"
+    assert share_text(0.0) == "0.0 %"
+    assert share_text(float("nan")) == share_text(None) == share_text(1, 0) == "–"
+
+
+def test_rates_have_three_digits() -> None:
+    assert [rate_text(x) for x in (3350.4, 99.96, 12.34, 0.123, None, float("inf"))] == [
+        "3350",
+        "100",
+        "12.3",
+        "0.12",
+        "–",
+        "–",
+    ]
+
+
+def test_counts_group_digits_and_know_the_singular() -> None:
+    assert count_text(1, "event") == "1 event"
+    assert count_text(239_000, "event") == "239 000 events"

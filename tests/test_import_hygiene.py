@@ -1,0 +1,83 @@
+"""Arrows never point back: the analysis knows no screen, and nothing imports torch."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SCREEN = {"rich", "textual"}
+
+
+def modules_of(top: str) -> list[Path]:
+    found = sorted((ROOT / top).rglob("*.py"))
+    assert found
+    return found
+
+
+def imported_names(path: Path) -> Iterator[str]:
+    """Every name imported anywhere in a module, in functions too."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: imports are absolute"
+            yield node.module or ""
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def loaded_by(code: str) -> set[str]:
+    """The modules that a fresh interpreter holds after running this code."""
+    probe = f"{code}\nimport sys\nprint('\\n' + '\\n'.join(sys.modules), file=sys.stderr)"
+    done = subprocess.run(
+        [sys.executable, "-c", probe], capture_output=True, text=True, check=False, cwd="/"
+    )
+    assert done.returncode == 0, done.stderr
+    return set(done.stderr.split())
+
+
+@pytest.mark.parametrize("path", modules_of("analysis"), ids=lambda path: path.stem)
+def test_analysis_module_imports_no_screen(path: Path) -> None:
+    for name in imported_names(path):
+        assert name.split(".")[0] not in SCREEN
+        assert not name.startswith("whichlayer.tui")
+
+
+@pytest.mark.parametrize("path", modules_of("analysis") + modules_of("tui"), ids=lambda p: p.stem)
+def test_module_imports_no_torch_and_no_generic_name(path: Path) -> None:
+    tops = {name.split(".")[0] for name in imported_names(path)}
+    assert tops.isdisjoint({"torch", "analysis", "tui"})
+
+
+def test_importing_all_of_the_analysis_loads_no_screen() -> None:
+    names = [
+        ".".join(("whichlayer", *path.relative_to(ROOT).with_suffix("").parts))
+        for path in modules_of("analysis")
+    ]
+    code = "\n".join(f"import {name.removesuffix('.__init__')}" for name in names)
+    loaded = loaded_by(code)
+    assert "whichlayer.analysis.results" in loaded
+    assert not {name for name in loaded if name.split(".")[0] in SCREEN | {"torch"}}
+    assert not {name for name in loaded if name.startswith("whichlayer.tui")}
+    assert loaded.isdisjoint({"analysis", "tui"})
+
+
+def test_the_help_loads_nothing_heavy() -> None:
+    code = "from whichlayer.tui.cli import main\nmain(['--help'])"
+    tops = {name.split(".")[0] for name in loaded_by(code)}
+    assert tops.isdisjoint(SCREEN | {"numpy", "msgspec", "orjson", "torch"})
+
+
+def test_a_report_loads_no_screen_and_no_torch(tmp_path: Path) -> None:
+    trace = tmp_path / "trace.json"
+    trace.write_text('{"traceEvents": [{"ph": "X", "name": "a", "ts": 1, "dur": 1, "pid": 1}]}')
+    for format_name in ("text", "json"):
+        arguments = ["report", str(trace), "--format", format_name]
+        loaded = loaded_by(f"from whichlayer.tui.cli import main\nassert main({arguments!r}) == 0")
+        assert "whichlayer.analysis.report" in loaded
+        assert not {name for name in loaded if name.split(".")[0] in SCREEN | {"torch"}}

@@ -1,0 +1,235 @@
+"""The ``whichlayer`` command: what was typed becomes a screen, a report or one line of error.
+
+Exit status: 0 fine; 2 the input or the command line is wrong, with one line on standard
+error; 70 a defect of whichlayer itself, also in one line; 130 interrupted.
+
+Everything but the command line itself is imported by the command that needs it: the help
+answers at once, and a report loads neither Textual nor Rich.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from whichlayer.tui.arguments import Parser, PrintVersion, UsageError, add_analysis_options
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from whichlayer.analysis.results import Options
+    from whichlayer.analysis.trace.columns import Trace
+
+FINE, WRONG_INPUT, DEFECT, INTERRUPTED = 0, 2, 70, 130
+
+TRACEBACK_VARIABLE = "WHICHLAYER_TRACEBACK"
+"""Environment variable that, when set, lets a defect show its traceback."""
+
+_FIRST_SAMPLE = "dataloader-bound"
+_FILE_HELP = "a PyTorch profiler trace, .json or .json.gz"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Args:
+        arguments: what was typed after the command; that of this process if None.
+
+    Returns:
+        The exit status.
+    """
+    typed = sys.argv[1:] if arguments is None else list(arguments)
+    command = _COMMANDS.get(typed[0]) if typed else None
+    try:
+        status = _open(typed) if command is None else command(typed[1:])
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except SystemExit as done:  # argparse has printed the help
+        return int(done.code or 0)
+    except BrokenPipeError:
+        _silence_output()
+        return FINE
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except Exception as error:  # noqa: BLE001  the last resort: one line, never a traceback
+        return _fail(error)
+    return status
+
+
+def _open(arguments: Sequence[str]) -> int:
+    parser = Parser(
+        prog="whichlayer",
+        usage="whichlayer FILE [options]\n"
+        "       whichlayer report FILE [--format NAME] [-o FILE] [options]\n"
+        "       whichlayer demo [NAME] [options]\n"
+        "       whichlayer rules [ID ...]",
+        description="Which layer keeps the GPU waiting, and where to fix it: "
+        "opens a recorded trace on a screen.",
+        epilog="Each command has its own --help.",
+    )
+    parser.add_argument("file", metavar="FILE", help=_FILE_HELP)
+    parser.add_argument("--version", action=PrintVersion, help="print the version and exit")
+    add_analysis_options(parser)
+    typed = parser.parse_args(arguments)
+    return _show(typed.file, typed)
+
+
+def _demo(arguments: Sequence[str]) -> int:
+    from whichlayer.tui.samples import sample_names, sample_path
+
+    parser = Parser(prog="whichlayer demo", description="Open a trace that comes with whichlayer.")
+    parser.add_argument("name", metavar="NAME", nargs="?", help=", ".join(sample_names()))
+    add_analysis_options(parser)
+    typed = parser.parse_args(arguments)
+    names = sample_names()
+    name = typed.name or (_FIRST_SAMPLE if _FIRST_SAMPLE in names else next(iter(names), ""))
+    if name not in names:
+        known = f"there are {', '.join(names)}" if names else "none are installed"
+        raise UsageError(f"there is no sample {name!r}; {known}")
+    return _show(str(sample_path(name)), typed)
+
+
+def _report(arguments: Sequence[str]) -> int:
+    from whichlayer.analysis.report import format_names, render
+
+    parser = Parser(
+        prog="whichlayer report", description="Write down what a trace says, without a screen."
+    )
+    parser.add_argument("file", metavar="FILE", help=_FILE_HELP)
+    parser.add_argument(
+        "--format", default="text", metavar="NAME", help=f"{', '.join(format_names())} (text)"
+    )
+    parser.add_argument("-o", "--output", metavar="FILE", help="write there, as UTF-8")
+    add_analysis_options(parser)
+    typed = parser.parse_args(arguments)
+    if typed.format not in format_names():
+        known = " or ".join(format_names())
+        raise UsageError(f"there is no format {typed.format!r}; choose {known}")
+    _refuse_overwriting(typed.file, typed.output)
+    from whichlayer.analysis import analyse
+
+    trace = _load(typed.file, typed.rank)
+    _write(render(analyse(trace, _options(typed)), typed.format), typed.output)
+    return FINE
+
+
+def _rules(arguments: Sequence[str]) -> int:
+    parser = Parser(prog="whichlayer rules", description="What whichlayer can diagnose.")
+    parser.add_argument("ids", metavar="ID", nargs="*", help="explain these rules in full")
+    typed = parser.parse_args(arguments)
+    from whichlayer.analysis.report.rule_list import every_rule, explain_rules, list_rules
+
+    unknown = [rule_id for rule_id in typed.ids if rule_id not in every_rule()]
+    if unknown:
+        raise UsageError(f"there is no rule {unknown[0]!r}; 'whichlayer rules' lists them")
+    _write((explain_rules(typed.ids) if typed.ids else list_rules()).encode(), None)
+    return FINE
+
+
+_COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
+    "demo": _demo,
+    "report": _report,
+    "rules": _rules,
+}
+
+
+def _show(path: str, typed: Namespace) -> int:
+    """Open the screen on a trace; what cannot be opened is told before the screen is taken."""
+    _check_readable(path)
+    if typed.rank is not None:
+        _load(path, typed.rank)
+    streams = (sys.stdin, sys.stdout, sys.stderr)
+    if not all(stream is not None and stream.isatty() for stream in streams):
+        raise UsageError(f"the screen needs a terminal; try 'whichlayer report {path}'")
+    from whichlayer.tui.app import run
+
+    run(path, _options(typed))
+    return FINE
+
+
+def _check_readable(path: str) -> None:
+    with open(path, "rb"):
+        pass
+
+
+def _load(path: str, rank: int | None) -> Trace:
+    """Read a trace, and refuse it if it is of another rank than the one asked for."""
+    from whichlayer.analysis import load
+    from whichlayer.analysis.report.job import find_rank
+
+    trace = load(path)
+    found = find_rank(trace.header)
+    if rank is not None and rank != found:
+        is_of = "does not tell its rank" if found is None else f"is of rank {found}"
+        raise UsageError(f"{path}: --rank {rank}, but this trace {is_of}")
+    return trace
+
+
+def _options(typed: Namespace) -> Options:
+    from whichlayer.analysis.results import Options
+
+    return Options(
+        span_ns=typed.span,
+        steps=typed.steps,
+        device=typed.device,
+        device_model=typed.device_model,
+        peak_bandwidth_gbps=typed.peak_bandwidth,
+        peak_tflops=dict(typed.peak_flops),
+    )
+
+
+def _refuse_overwriting(path: str, output: str | None) -> None:
+    if output is None or not (os.path.exists(output) and os.path.exists(path)):
+        return
+    if os.path.samefile(output, path):
+        raise UsageError(f"{output}: that is the trace itself; write the report elsewhere")
+
+
+def _write(report: bytes, output: str | None) -> None:
+    if output is not None and output != "-":
+        Path(output).write_bytes(report)
+        return
+    if sys.stdout is None:
+        raise UsageError("standard output is closed; name a file with -o")
+    sys.stdout.flush()
+    sys.stdout.buffer.write(report)
+    sys.stdout.buffer.flush()
+
+
+def _silence_output() -> None:
+    """Whoever read our output is gone: nothing more may fail by being written at exit."""
+    if sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _fail(error: Exception) -> int:
+    """Say in one line what went wrong, and choose the exit status."""
+    if isinstance(error, OSError):
+        name = f"{error.filename}: " if error.filename is not None else ""
+        _say(f"{name}{error.strerror or error}")
+        return WRONG_INPUT
+    from whichlayer.analysis.errors import TraceError
+
+    if isinstance(error, (UsageError, TraceError)):
+        _say(str(error))
+        return WRONG_INPUT
+    if os.environ.get(TRACEBACK_VARIABLE):
+        traceback.print_exception(error)
+        return DEFECT
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    _say(
+        f"a defect of whichlayer, please report it: {type(error).__name__}: {error} "
+        f"({Path(frame.filename).name}:{frame.lineno}; {TRACEBACK_VARIABLE}=1 tells more)"
+    )
+    return DEFECT
+
+
+def _say(message: str) -> None:
+    from whichlayer.analysis.text import clean
+
+    if sys.stderr is not None:
+        print(f"whichlayer: {clean(message)}", file=sys.stderr)
