@@ -21,7 +21,7 @@ from whichlayer.tui.arguments import Parser, PrintVersion, UsageError, add_analy
 if TYPE_CHECKING:
     from argparse import Namespace
 
-    from whichlayer.analysis.results import Options
+    from whichlayer.analysis.results import Analysis, Options
     from whichlayer.analysis.trace.columns import Trace
 
 FINE, WRONG_INPUT, DEFECT, INTERRUPTED = 0, 2, 70, 130
@@ -110,10 +110,8 @@ def _report(arguments: Sequence[str]) -> int:
         known = " or ".join(format_names())
         raise UsageError(f"there is no format {typed.format!r}; choose {known}")
     _refuse_overwriting(typed.file, typed.output)
-    from whichlayer.analysis import analyse
-
-    trace = _load(typed.file, typed.rank)
-    _write(render(analyse(trace, _options(typed)), typed.format), typed.output)
+    analysis = _analyse(_load(typed.file, typed.rank), typed)
+    _write(render(analysis, typed.format), typed.output)
     return FINE
 
 
@@ -167,6 +165,19 @@ def _load(path: str, rank: int | None) -> Trace:
         is_of = "does not tell its rank" if found is None else f"is of rank {found}"
         raise UsageError(f"{path}: --rank {rank}, but this trace {is_of}")
     return trace
+
+
+def _analyse(trace: Trace, typed: Namespace) -> Analysis:
+    from whichlayer.analysis import Options, analyse
+
+    options = _options(typed)
+    try:
+        return analyse(trace, options)
+    except ValueError as error:
+        # Without options it is no answer to what was typed, but a defect.
+        if options == Options():
+            raise
+        raise UsageError(f"{typed.file}: {error}") from error
 
 
 def _options(typed: Namespace) -> Options:

@@ -14,7 +14,7 @@ RECORDING_SNIPPET = (
     "with profile(",
     "    activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA],",
     "    schedule=schedule(wait=1, warmup=2, active=3),",
-    "    on_trace_ready=lambda prof: prof.export_chrome_trace('trace.json.gz'),",
+    '    on_trace_ready=lambda prof: prof.export_chrome_trace("trace.json.gz"),',
     "    record_shapes=True,",
     "    with_stack=True,",
     ") as prof:",
