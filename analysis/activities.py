@@ -77,15 +77,15 @@ def collect_activities(trace: Trace) -> tuple[Activities, ...]:
 def _one_device(trace: Trace, number: int, rows: NDArray[np.intp]) -> Activities:
     start, end = trace.start_ns[rows], trace.end_ns[rows]
     order = np.lexsort((rows, end, start))
-    rows = rows[order].astype(np.int32)
+    row = rows[order].astype(np.int32)
     return Activities(
         number=number,
-        row=rows,
-        start_ns=trace.start_ns[rows],
-        end_ns=trace.end_ns[rows],
-        role=_roles(trace, rows),
-        launch=trace.launch[rows],
-        lane=trace.lane_id[rows],
+        row=row,
+        start_ns=trace.start_ns[row],
+        end_ns=trace.end_ns[row],
+        role=_roles(trace, row),
+        launch=trace.launch[row],
+        lane=trace.lane_id[row],
     )
 
 

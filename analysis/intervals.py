@@ -117,7 +117,7 @@ class Measure:
         if not len(self._start):
             return np.zeros_like(time)
         over = np.where(index > 0, np.maximum(self._end[previous] - time, 0), 0)
-        return self._before[index] - over
+        return np.asarray(self._before[index] - over, np.int64)
 
     def between(self, start: Int64, end: Int64) -> Int64:
         """Covered time in each ``[start, end)``."""

@@ -1,6 +1,6 @@
 """What an analysis says: typed tables that the report and the screen both read.
 
-Nothing here computes; ``whichlayer.analysis.analyse`` fills these in. Times are int64
+Nothing here computes; ``whichlayer.analysis.pipeline`` fills these in. Times are int64
 nanoseconds since the trace start. The word "device" in a column is an index into
 ``Analysis.devices``, never the number in the file.
 """
@@ -187,7 +187,7 @@ class State(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Segments:
-    """A device's whole time cut into stretches that touch and never overlap.
+    """The window of one device, cut into stretches that touch and never overlap.
 
     Attributes:
         start_ns, end_ns: int64 (n,); ``start_ns[i + 1] == end_ns[i]``.

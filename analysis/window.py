@@ -2,7 +2,9 @@
 
 The host may be ahead by more than a step, so a step owns the kernels *launched* inside its
 annotation, however late they run. On a device it lasts from the end of the previous step's
-last kernel (the first: from its start on the CPU) to the end of its own last kernel.
+last kernel (the first: from its start on the CPU) to the end of its own last kernel. The last
+recorded step lasts at least to its end on the CPU: no later step takes over what it does after
+its last kernel.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from numpy.typing import NDArray
 
 from whichlayer.analysis.activities import Activities
 from whichlayer.analysis.results import Options, Window
-from whichlayer.analysis.trace.columns import Step, Trace
+from whichlayer.analysis.trace.columns import Trace
 
 Int64 = NDArray[np.int64]
 
@@ -32,7 +34,7 @@ class DeviceSteps:
 
 
 def steps_on(trace: Trace, activities: Activities) -> DeviceSteps:
-    """Where each recorded step lies on one device; a step without kernels is empty there."""
+    """Where each recorded step lies on one device; one without kernels is empty there."""
     steps = trace.steps
     if not steps:
         return DeviceSteps(np.empty(0, np.int64), np.empty(0, np.int64))
@@ -45,12 +47,11 @@ def steps_on(trace: Trace, activities: Activities) -> DeviceSteps:
     last = np.full(len(steps), begin[0], np.int64)
     np.maximum.at(last, owner[inside], activities.end_ns[linked][inside])
     last = np.maximum.accumulate(last)
+    last[-1] = max(last[-1], steps[-1].end_ns)
     return DeviceSteps(np.concatenate((begin[:1], last[:-1])), last)
 
 
-def choose_window(
-    trace: Trace, devices: tuple[Activities, ...], options: Options
-) -> Window:
+def choose_window(trace: Trace, devices: tuple[Activities, ...], options: Options) -> Window:
     """The window that the options ask for, or the default.
 
     The default is from the start of the first recorded step to the end of the last, its
@@ -104,12 +105,10 @@ def bounds_on(
 ) -> tuple[int, int]:
     """The part of the window that is not edge on one device.
 
-    With recorded steps everything outside them is edge; always, what follows the device's last
-    activity is.
+    With recorded steps everything outside them is edge; without, or in a span that was asked
+    for, what follows the device's last activity is.
     """
     low, high = window.start_ns, window.end_ns
-    if not len(activities):
-        return low, low
     if options.span_ns is None and window.steps:
         placed = steps_on(trace, activities)
         numbers = [step.row for step in trace.steps]
@@ -117,5 +116,6 @@ def bounds_on(
         last = numbers.index(window.steps[-1].row)
         low = max(low, int(placed.start_ns[first]))
         high = min(high, int(placed.end_ns[last]))
-    high = min(high, int(activities.end_ns.max()))
+    else:
+        high = min(high, int(activities.end_ns.max()))
     return low, max(high, low)

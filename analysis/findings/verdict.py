@@ -19,9 +19,7 @@ def verdict_of(budget: Budget, gpu: bool) -> Verdict:
         gpu: whether the recording holds any GPU activity.
     """
     if not gpu or budget.total_ns <= 0:
-        return Verdict(
-            "unclear", 0.0, 0.0, "No GPU verdict: the recording holds no GPU activity."
-        )
+        return Verdict("unclear", 0.0, 0.0, "No GPU verdict: the recording holds no GPU activity.")
     total = budget.total_ns
     above = sum(budget.gap_ns.get(layer, 0) for layer in ABOVE_CUDA) / total
     below = sum(budget.loss_ns.values()) / total

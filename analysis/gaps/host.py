@@ -33,6 +33,13 @@ class Doing(IntEnum):
 
 #: Frames in which a thread waits for the autograd engine's threads.
 _WAITS = re.compile(r"run_backward|_engine_run_backward")
+#: Operators that only allocate or make views, and autograd's bookkeeping: never CPU work.
+_NO_WORK = re.compile(
+    r"^aten::(empty|new_empty|view|_unsafe_view|reshape|as_strided|t|transpose|permute|expand"
+    r"|slice|select|narrow|split|chunk|unbind|squeeze|unsqueeze|flatten|detach|alias|resize"
+    r"|set_|result_type|lift_fresh|is_\w+|_reshape_alias)(_|\b)"
+    r"|^autograd::|^torch::autograd|Backward\d*$|^detach_?$"
+)
 _STEP = re.compile(r"^ProfilerStep#\d+$")
 
 
@@ -94,7 +101,12 @@ class Marks:
             up = up[~calls[up]]
         long = trace.end_ns - trace.start_ns >= MIN_STRETCH_NS
         alone = (trace.kind == SliceKind.CPU_OP) & ~calls & long & (self.code == Doing.DISPATCH)
-        self.code[alone] = cause_code("cpu-operator")
+        code = cause_code("cpu-operator")
+        for row in np.flatnonzero(alone).tolist():
+            # A part of an operator that launches is part of its dispatch.
+            part = any(calls[r] and trace.kind[r] == SliceKind.CPU_OP for r in trace.enclosing(row))
+            if not part and not _NO_WORK.search(trace.name(row)):
+                self.code[row] = code
 
 
 #: Shorter stretches without an operator are the framework between two operators: dispatch.
@@ -139,6 +151,8 @@ class _Walk:
 
     def __init__(self, marks: Marks) -> None:
         self._blocking = marks.blocking
+        # Says less than any mark around it: operators of the loader are loading.
+        self._cpu_operator = cause_code("cpu-operator")
         self._stack: list[tuple[int, int, int]] = []  # end, state, explaining row
         self.time: list[int] = []
         self.state: list[int] = []
@@ -146,12 +160,13 @@ class _Walk:
 
     def enter(self, row: int, start: int, end: int, code: int) -> None:
         self.leave_until(start)
-        state, why = code, row
-        if self._stack and code < 0:
+        state, why = code, row if code != Doing.NOTHING else -1
+        if self._stack and (code < 0 or code == self._cpu_operator):
             _, outer, outer_row = self._stack[-1]
             # A mark explains all that runs inside it; an operator explains the frames
             # and annotations it calls; a step explains nothing.
-            if outer >= 0 or code == Doing.NOTHING or (outer == Doing.DISPATCH != code):
+            inherits = code == Doing.NOTHING or (outer == Doing.DISPATCH and code < outer)
+            if outer >= 0 or inherits:
                 state, why = outer, outer_row
         if row in self._blocking:
             state = BLOCKED

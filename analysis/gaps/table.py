@@ -13,6 +13,7 @@ from whichlayer.analysis.gaps.calibrate import Calibration
 from whichlayer.analysis.gaps.catalogue import cause_code, cause_ids, cause_rules
 from whichlayer.analysis.gaps.composite import Drivers
 from whichlayer.analysis.gaps.host import Marks
+from whichlayer.analysis.gaps.part import Part
 from whichlayer.analysis.gaps.walk import Walk, next_activity
 from whichlayer.analysis.results import GapKind, Gaps
 from whichlayer.analysis.trace.columns import Trace
@@ -85,20 +86,20 @@ class GapFinder:
         piece: tuple[int, int],
         following: int,
     ) -> None:
-        start, end = piece
         next_row, launch = -1, -1
         if following < len(activities):
             next_row = int(activities.row[following])
             launch = int(activities.launch[following])
-            parts = walk.explain(start, end, following)
-            for part in parts:
-                self._rows.add(
-                    part.start_ns, part.end_ns, index, GapKind.IDLE, part.cause, next_row,
-                    launch, part.culprit,
-                )  # fmt: skip
-            return
-        unknown = cause_code("unattributed")
-        self._rows.add(start, end, index, GapKind.IDLE, unknown, next_row, launch, -1)
+            parts = walk.explain(*piece, following)
+        elif self._trace.steps:
+            parts = walk.explain_tail(*piece, self._trace.steps[-1].lane_id)
+        else:
+            parts = [Part(*piece, cause_code("unattributed"), -1)]
+        for part in parts:
+            self._rows.add(
+                part.start_ns, part.end_ns, index, GapKind.IDLE, part.cause, next_row,
+                launch, part.culprit,
+            )  # fmt: skip
 
     def _exposed(
         self, index: int, activities: Activities, piece: tuple[int, int], owner: int

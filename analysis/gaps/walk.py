@@ -56,14 +56,18 @@ class Walk:
         began = int(self._trace.start_ns[launch])
         parts: list[Part] = []
         if began > start:
-            parts += self._late_host(start, min(began, end), launch)
+            lane = int(self._trace.lane_id[launch])
+            parts += self._late_host(start, min(began, end), lane)
         if began < end:
             parts += self._after_launch(max(began, start), end, following, launch)
         return _joined(parts)
 
-    def _late_host(self, start: int, end: int, launch: int) -> Iterator[Part]:
-        """What the launching thread did while the device had nothing to do."""
-        lane = int(self._trace.lane_id[launch])
+    def explain_tail(self, start: int, end: int, lane: int) -> list[Part]:
+        """The parts of idle after the device's last activity, by what a thread did."""
+        return _joined(list(self._late_host(start, end, lane)))
+
+    def _late_host(self, start: int, end: int, lane: int) -> Iterator[Part]:
+        """What a thread that should have launched did while the device had nothing to do."""
         states = self._drivers.states(lane)
         for begin, finish, state, row in _stretches_between(states, start, end):
             if state == Doing.DISPATCH:
@@ -76,7 +80,7 @@ class Walk:
         trace = self._trace
         blocked = self._marks.blocking.get(launch)
         if blocked is not None and blocked.to_device:
-            return [Part(start, end, cause_code("h2d-pageable"), launch)]
+            return self._staging(start, end, following, launch)
         if self._first_of_launch[launch] < int(self._activities.start_ns[following]):
             return [Part(start, end, cause_code("in-graph-gap"), launch)]
         began, returned = int(trace.start_ns[launch]), int(trace.end_ns[launch])
@@ -94,6 +98,17 @@ class Walk:
             cause = cause_code("stream-wait") if short else self._unknown
             parts.append(Part(at, end, cause, launch))
         return parts
+
+    def _staging(self, start: int, end: int, following: int, launch: int) -> list[Part]:
+        """A blocking copy to the device starts when its first chunk is staged.
+
+        Staging is no slower than the copy itself; what goes beyond is not explained by it.
+        """
+        activities = self._activities
+        copy = int(activities.end_ns[following] - activities.start_ns[following])
+        staged = max(end - copy - self._calibration.default_latency_ns, start)
+        parts = [Part(staged, end, cause_code("h2d-pageable"), launch)]
+        return [Part(start, staged, self._unknown, launch), *parts] if staged > start else parts
 
     def _slow_call(self, start: int, end: int, launch: int) -> list[Part]:
         """The launch call itself took unusually long, with nothing queued before it."""

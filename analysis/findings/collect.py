@@ -1,0 +1,170 @@
+"""Findings: gap pieces of one cause together, kernel losses of one rule together."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+
+from whichlayer.analysis.findings.catalogue import kernel_rules
+from whichlayer.analysis.findings.where import where_of
+from whichlayer.analysis.gaps.catalogue import cause_rules
+from whichlayer.analysis.gaps.explain import explain_gap, microseconds
+from whichlayer.analysis.layers import Layer
+from whichlayer.analysis.results import Analysis, Finding, KernelGroup, Region, Where
+from whichlayer.analysis.rule import Rule
+
+#: A problem below this share of the window is not listed. Setting ``findings.min_share``.
+MIN_SHARE = 0.05
+#: At most this many regions are given with a finding, the longest first.
+MAX_REGIONS = 50
+#: How many of the longest pieces are asked for their place in the code.
+SAMPLED = 40
+#: Causes that explain time without being anything to fix.
+_NO_FINDING = frozenset({"launch-latency", "stream-wait", "in-graph-gap"})
+
+
+def collect_findings(analysis: Analysis) -> tuple[Finding, ...]:
+    """Every finding of an analysis, the most time first."""
+    found = [*_from_gaps(analysis), *_from_kernels(analysis)]
+    found.sort(key=lambda finding: (-finding.time_ns, finding.rule))
+    return tuple(found)
+
+
+def _from_gaps(analysis: Analysis) -> list[Finding]:
+    gaps, total = analysis.gaps, analysis.budget.total_ns
+    if not len(gaps) or total <= 0:
+        return []
+    length = gaps.end_ns - gaps.start_ns
+    found = []
+    for code in np.unique(gaps.cause).tolist():
+        rule = cause_rules()[gaps.rule_ids[code]]
+        pieces = np.flatnonzero(gaps.cause == code)
+        time = int(length[pieces].sum())
+        if rule.id in _NO_FINDING or time < MIN_SHARE * total:
+            continue
+        pieces = pieces[np.argsort(-length[pieces], kind="stable")]
+        found.append(_gap_finding(analysis, rule, pieces, time))
+    return found
+
+
+def _gap_finding(
+    analysis: Analysis, rule: Rule, pieces: np.ndarray[tuple[int], np.dtype[np.intp]], time: int
+) -> Finding:
+    gaps, share = analysis.gaps, time / analysis.budget.total_ns
+    texts = [explain_gap(analysis, int(i)) for i in pieces[:SAMPLED]]
+    length = (gaps.end_ns - gaps.start_ns)[pieces]
+    where = _commonest([text.where for text in texts], length[: len(texts)].tolist())
+    longest = microseconds(int(length[0]))
+    evidence = (
+        f"{microseconds(time)} in {len(pieces)} pieces, the longest {longest}",
+        *texts[0].evidence,
+    )
+    return Finding(
+        rule=rule.id,
+        layer=rule.layer,
+        title=rule.title,
+        time_ns=time,
+        recoverable_ns=None,
+        share=share,
+        fix=texts[0].fix,
+        where=where,
+        evidence=evidence,
+        regions=tuple(
+            Region(int(gaps.start_ns[i]), int(gaps.end_ns[i]), int(gaps.device[i]))
+            for i in pieces[:MAX_REGIONS].tolist()
+        ),
+        confidence=_confidence(analysis, rule),
+        threshold=_threshold(rule, share),
+    )
+
+
+def _commonest(places: list[Where], weight: list[int]) -> Where:
+    """The place that owns most of the time; one with a line before one without."""
+    known: Counter[Where] = Counter()
+    for place, time in zip(places, weight, strict=True):
+        if place.file is not None:
+            known[place] += time
+    if known:
+        return known.most_common(1)[0][0]
+    for place, time in zip(places, weight, strict=True):
+        known[place] += time
+    return known.most_common(1)[0][0] if known else Where()
+
+
+def _threshold(rule: Rule, share: float) -> str:
+    major = rule.thresholds.get("major")
+    if major is not None and share >= major:
+        return f"rules.{rule.id}.major = {major:.0%}"
+    return f"findings.min_share = {MIN_SHARE:.0%}"
+
+
+def _confidence(analysis: Analysis, rule: Rule) -> str:
+    """How far to trust a finding: rules Q2, Q12 and what the cause rests on."""
+    if rule.layer == Layer.UNKNOWN:
+        return "low"
+    steps = len(analysis.window.steps)
+    if steps == 1:
+        return "low"
+    return "medium" if steps == 0 else "high"
+
+
+def _from_kernels(analysis: Analysis) -> list[Finding]:
+    total = analysis.budget.total_ns
+    by_rule: dict[tuple[str, Layer], list[KernelGroup]] = {}
+    for group in analysis.kernels:
+        if group.lost_ns > 0 and group.layer != Layer.NONE and group.rule:
+            by_rule.setdefault((group.rule, group.layer), []).append(group)
+    found = []
+    for (rule_id, layer), groups in by_rule.items():
+        time = sum(group.lost_ns for group in groups)
+        rule = kernel_rules().get(rule_id)
+        if rule is None or total <= 0 or time < MIN_SHARE * total:
+            continue
+        groups.sort(key=lambda group: -group.lost_ns)
+        found.append(_kernel_finding(analysis, rule, layer, groups, time))
+    return found
+
+
+def _kernel_finding(
+    analysis: Analysis, rule: Rule, layer: Layer, groups: list[KernelGroup], time: int
+) -> Finding:
+    trace, share = analysis.trace, time / analysis.budget.total_ns
+    top = groups[0]
+    calls = sum(group.calls for group in groups)
+    launch = int(trace.launch[top.rows[0]])
+    evidence = [f"{calls} kernels lose {microseconds(time)} against what the card can do"]
+    evidence += [
+        f"{group.short_name}: {group.calls} calls, {microseconds(group.total_ns)}; {group.why}"
+        for group in groups[:3]
+    ]
+    return Finding(
+        rule=rule.id,
+        layer=layer,
+        title=rule.title,
+        time_ns=time,
+        recoverable_ns=None,
+        share=share,
+        fix=rule.fix,
+        where=where_of(trace, launch),
+        evidence=tuple(evidence),
+        regions=_kernel_regions(analysis, groups),
+        confidence=_confidence(analysis, rule),
+        threshold=_threshold(rule, share),
+    )
+
+
+def _kernel_regions(analysis: Analysis, groups: list[KernelGroup]) -> tuple[Region, ...]:
+    trace = analysis.trace
+    index_of = {device.number: i for i, device in enumerate(analysis.devices)}
+    rows = np.concatenate([group.rows for group in groups[:10]])
+    length = trace.end_ns[rows] - trace.start_ns[rows]
+    rows = rows[np.argsort(-length, kind="stable")][:MAX_REGIONS]
+    return tuple(
+        Region(
+            int(trace.start_ns[row]),
+            int(trace.end_ns[row]),
+            index_of.get(trace.lanes[int(trace.lane_id[row])].device, 0),
+        )
+        for row in rows.tolist()
+    )

@@ -1,0 +1,152 @@
+"""The place to fix something: the user's own line, else the module, else the operator.
+
+A frame is the user's if it is neither PyTorch's, nor the standard library's, nor of a
+package that others maintain. Profilers write paths relative to ``sys.path``, so a frame of an
+installed package begins with the package's name.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+
+from whichlayer.analysis.results import Where
+from whichlayer.analysis.text import clean
+from whichlayer.analysis.trace.columns import Trace
+from whichlayer.analysis.trace.kinds import SliceKind
+
+_FRAME = re.compile(r"^(?P<file>.+?\.pyx?|<[^>]*>)\((?P<line>\d+)\): (?P<function>.+)$", re.DOTALL)
+_MODULE = re.compile(r"^nn\.Module: (?P<name>.+)$")
+_INSTALLED = re.compile(r"(^|/)(site-packages|dist-packages)/|/lib/python\d")
+#: PyTorch itself and what is never the place to fix a model.
+_FRAMEWORK = frozenset({"torch", "torchvision", "torchaudio", "functorch", "triton", "numpy",
+    "apex", "transformer_engine", "pkg_resources", "IPython", "ipykernel", "tqdm", "pytest",
+    "_pytest", "pluggy", "runpy"})  # fmt: skip
+#: Packages that most users install rather than write.
+_PACKAGES = frozenset({"accelerate", "av", "bitsandbytes", "colossalai", "cv2", "dali",
+    "datasets", "deepspeed", "detectron2", "diffusers", "einops", "fairscale", "fairseq",
+    "fbgemm_gpu", "flash_attn", "flashinfer", "gunicorn", "huggingface_hub", "ignite", "jax",
+    "joblib", "lightning", "lightning_fabric", "matplotlib", "megatron", "mmcv", "mmengine",
+    "mosaicml", "numba", "nvidia", "optimum", "pandas", "peft", "PIL", "pydantic",
+    "pytorch_lightning", "ray", "requests", "safetensors", "scipy", "sentence_transformers",
+    "sglang", "skimage", "sklearn", "starlette", "tensorboard", "tensorflow", "timm",
+    "tokenizers", "torchdata", "torchmetrics", "torchrec", "transformers", "trl", "uvicorn",
+    "vllm", "wandb", "webdataset", "xformers"})  # fmt: skip
+
+#: What to record where no Python stack was.
+RECORD_STACKS = "record with torch.profiler.profile(with_stack=True) to see the line"
+
+
+def where_of(trace: Trace, row: int) -> Where:
+    """The place in the user's code around a slice.
+
+    Args:
+        trace: the recording.
+        row: a slice on a CPU lane, such as the blocking call or the launch; -1 for none.
+    """
+    if row < 0:
+        return Where(record=RECORD_STACKS)
+    chain = [row, *trace.enclosing(row)]
+    frames = list(_frames(trace, chain))
+    file, line = _users(frames) or (None, None)
+    return Where(
+        file,
+        line,
+        _module_path(trace, chain),
+        _operator(trace, chain),
+        "" if frames else RECORD_STACKS,
+    )
+
+
+def _frames(trace: Trace, chain: list[int]) -> Iterator[tuple[str, int]]:
+    """(file, line) of the Python stack, innermost first."""
+    for row in chain:
+        if trace.kind[row] == SliceKind.PYTHON:
+            match = _FRAME.match(trace.name(row))
+            if match:
+                yield match["file"].replace("\\", "/"), int(match["line"])
+            continue
+        stack = trace.detail(row).get("Call stack")
+        if isinstance(stack, str) and stack:
+            for text in stack.split(";"):
+                match = _FRAME.match(text.strip())
+                if match:
+                    yield match["file"].replace("\\", "/"), int(match["line"])
+            return
+
+
+def _users(frames: list[tuple[str, int]]) -> tuple[str, int] | None:
+    """The innermost frame of the user's code, else of a package, never PyTorch's."""
+    package: tuple[str, int] | None = None
+    for file, line in frames:
+        if file.startswith("<"):
+            continue
+        owner = _owner(file)
+        if owner == "user":
+            return clean(file), line
+        if owner == "package" and package is None:
+            package = (clean(file), line)
+    return package
+
+
+def _owner(file: str) -> str:
+    """``user``, ``package`` or ``framework``."""
+    installed = _INSTALLED.search(file)
+    if installed:
+        file = re.split(r"(?:site|dist)-packages/", file)[-1]
+        if file.startswith("/"):
+            return "framework"
+    top = file.lstrip("./").split("/", 1)[0] if not file.startswith("/") else ""
+    top = top.removesuffix(".py")
+    if top in _FRAMEWORK or top in sys.stdlib_module_names:
+        return "framework"
+    if installed or top in _PACKAGES:
+        return "package"
+    return "user"
+
+
+def _module_path(trace: Trace, chain: list[int]) -> str | None:
+    """Names of the nn.Modules around a slice, outermost first."""
+    names = []
+    for row in reversed(chain):
+        if trace.kind[row] == SliceKind.PYTHON:
+            match = _MODULE.match(trace.name(row))
+            if match:
+                names.append(match["name"])
+    return clean(".".join(names[-3:])) if names else None
+
+
+def _operator(trace: Trace, chain: list[int]) -> str | None:
+    """The operators and annotations around a slice, outermost first, at most three."""
+    kinds = (SliceKind.CPU_OP, SliceKind.ANNOTATION)
+    names = [trace.name(row) for row in reversed(chain) if trace.kind[row] in kinds]
+    names = [name for name in names if not name.startswith("ProfilerStep#")]
+    return clean(" > ".join(names[-3:])) if names else None
+
+
+def main_frame(trace: Trace, lane: int, start_ns: int, end_ns: int) -> int:
+    """The deepest Python frame or annotation that fills most of a stretch of a thread.
+
+    Returns:
+        A trace row, or -1 where nothing covers more than half of the stretch.
+    """
+    first, last = int(trace.lane_rows[lane]), int(trace.lane_rows[lane + 1])
+    stop = first + int(trace.start_ns[first:last].searchsorted(end_ns, "left"))
+    need = (end_ns - start_ns) / 2
+    best = -1
+    for row in _open_at(trace, first, stop, start_ns, end_ns):
+        shared = min(int(trace.end_ns[row]), end_ns) - max(int(trace.start_ns[row]), start_ns)
+        deeper = best < 0 or trace.depth[row] >= trace.depth[best]
+        if shared > need and deeper:
+            best = row
+    return best
+
+
+def _open_at(trace: Trace, first: int, stop: int, start_ns: int, end_ns: int) -> Iterator[int]:
+    """Frames and annotations of a lane that overlap a stretch."""
+    begin, finish = trace.start_ns[first:stop], trace.end_ns[first:stop]
+    kinds = trace.kind[first:stop]
+    inside = (finish > start_ns) & (begin < end_ns)
+    inside &= (kinds == SliceKind.PYTHON) | (kinds == SliceKind.ANNOTATION)
+    yield from (first + inside.nonzero()[0]).tolist()

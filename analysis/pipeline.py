@@ -1,0 +1,209 @@
+"""From a trace to everything that is known about it, in one pass."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from whichlayer.analysis.accounting import Instant, Partition, partition
+from whichlayer.analysis.activities import Activities, collect_activities
+from whichlayer.analysis.budget import DeviceCut, add_budgets, budget_of, build_segments
+from whichlayer.analysis.findings.collect import collect_findings
+from whichlayer.analysis.findings.verdict import verdict_of
+from whichlayer.analysis.gaps.blocking import blocking_copies
+from whichlayer.analysis.gaps.calibrate import Calibration, calibrate
+from whichlayer.analysis.gaps.host import Marks
+from whichlayer.analysis.gaps.table import GapFinder
+from whichlayer.analysis.kernels.judge import judge
+from whichlayer.analysis.kernels.peaks import DeviceMatch, device_entry, match_device
+from whichlayer.analysis.operators import operator_rows
+from whichlayer.analysis.quality import quality_warnings
+from whichlayer.analysis.results import (
+    Analysis,
+    Budget,
+    Device,
+    KernelGroup,
+    Kernels,
+    Options,
+    Segments,
+    Window,
+)
+from whichlayer.analysis.trace.columns import Trace
+from whichlayer.analysis.window import bounds_on, choose_window, steps_on
+
+Scalar = TypeVar("Scalar", bound=np.generic)
+
+
+def analyse(trace: Trace, options: Options | None = None) -> Analysis:
+    """Account for a window of a trace and say who owns each part of it.
+
+    Args:
+        trace: the recording.
+        options: window, device and peaks; the defaults without.
+
+    Raises:
+        ValueError: the options name a step, device or model that does not exist.
+    """
+    options = options or Options()
+    devices = _chosen(collect_activities(trace), options)
+    window = choose_window(trace, devices, options)
+    matches = [_match(trace, d, options) for d in devices]
+    calibrations = [calibrate(trace, d) for d in devices]
+    marks = Marks(trace, blocking_copies(trace))
+    cuts = [partition(d, *bounds_on(trace, d, window, options)) for d in devices]
+    finder = GapFinder(trace, marks)
+    for i, activities in enumerate(devices):
+        finder.add_device(i, activities, cuts[i], calibrations[i])
+    gaps = finder.table()
+    kernels, groups = _kernels(trace, devices, cuts, matches, window)
+    parts = _device_cuts(devices, cuts, calibrations, window)
+    segments = tuple(build_segments(i, part, gaps, kernels) for i, part in enumerate(parts))
+    by_device = tuple(budget_of(s, kernels, window.start_ns, window.end_ns) for s in segments)
+    budget = add_budgets(list(by_device))
+    analysis = Analysis(
+        trace=trace,
+        options=options,
+        window=window,
+        devices=tuple(_device(trace, d, m) for d, m in zip(devices, matches, strict=True)),
+        floor_ns=tuple(c.floor_ns for c in calibrations),
+        gaps=gaps,
+        activities=kernels,
+        kernels=groups,
+        segments=segments,
+        budget=budget,
+        budget_by_device=by_device,
+        budget_by_step=_by_step(trace, devices, segments, kernels, window),
+        verdict=verdict_of(budget, bool(devices)),
+        findings=(),
+        warnings=(
+            *trace.warnings,
+            *quality_warnings(trace, devices, calibrations, marks, window),
+        ),
+    )
+    return replace(analysis, findings=collect_findings(analysis))
+
+
+def _chosen(devices: tuple[Activities, ...], options: Options) -> tuple[Activities, ...]:
+    if options.device is None:
+        return devices
+    chosen = tuple(d for d in devices if d.number == options.device)
+    if not chosen:
+        numbers = ", ".join(str(d.number) for d in devices) or "none"
+        raise ValueError(f"no activity on device {options.device}; devices with any: {numbers}")
+    return chosen
+
+
+def _match(trace: Trace, activities: Activities, options: Options) -> DeviceMatch:
+    return match_device(device_entry(activities.number, trace.header), trace.header, options)
+
+
+def _device(trace: Trace, activities: Activities, match: DeviceMatch) -> Device:
+    low, high = int(activities.start_ns[0]), int(activities.end_ns.max())
+    whole = partition(activities, low, high)
+    idle = whole.total(Instant.IDLE)
+    entry = device_entry(activities.number, trace.header) or {}
+    return Device(
+        number=activities.number,
+        name=str(entry.get("name") or ""),
+        model=match.model,
+        model_note=match.note,
+        vendor=match.vendor,
+        start_ns=low,
+        end_ns=high,
+        busy_ns=high - low - idle,
+        idle_ns=idle,
+        compute_ns=whole.total(Instant.COMPUTE),
+        exposed_comm_ns=whole.total(Instant.COMM),
+        exposed_copy_ns=whole.total(Instant.COPY),
+        activities=len(activities),
+    )
+
+
+def _kernels(
+    trace: Trace,
+    devices: Sequence[Activities],
+    cuts: Sequence[Partition],
+    matches: Sequence[DeviceMatch],
+    window: Window,
+) -> tuple[Kernels, tuple[KernelGroup, ...]]:
+    """The activities of all devices, judged."""
+    row = _joined([d.row for d in devices], np.int32)
+    launch = _joined([d.launch for d in devices], np.int32)
+    device = np.repeat(np.arange(len(devices), dtype=np.int32), [len(d) for d in devices])
+    start = _joined([d.start_ns for d in devices], np.int64)
+    end = _joined([d.end_ns for d in devices], np.int64)
+    role = _joined([d.role for d in devices], np.uint8)
+    operators = operator_rows(trace, row, launch)
+    owned = _joined([c.owned_ns(len(d)) for c, d in zip(cuts, devices, strict=True)], np.int64)
+    judged = judge(
+        trace,
+        row=row,
+        device=device,
+        start_ns=start,
+        end_ns=end,
+        role=role,
+        op_row=operators,
+        owned_ns=owned,
+        peaks=matches,
+        total_ns=(window.end_ns - window.start_ns) * max(len(devices), 1),
+    )
+    table = Kernels(
+        row=row,
+        device=device,
+        start_ns=start,
+        end_ns=end,
+        role=role,
+        op_row=operators,
+        owned_ns=owned,
+        loss_ns=judged.loss_ns,
+        judged=judged.judged,
+        layer=judged.layer,
+        group=judged.group,
+    )
+    return table, judged.groups
+
+
+def _joined(columns: list[NDArray[Scalar]], dtype: type[Scalar]) -> NDArray[Scalar]:
+    """One column of all devices."""
+    return np.concatenate(columns) if columns else np.empty(0, dtype)
+
+
+def _device_cuts(
+    devices: Sequence[Activities],
+    cuts: Sequence[Partition],
+    calibrations: Sequence[Calibration],
+    window: Window,
+) -> list[DeviceCut]:
+    first = np.cumsum([0, *(len(d) for d in devices)]).tolist()
+    return [
+        DeviceCut(window.start_ns, window.end_ns, cut, first[i], calibrations[i].floor_ns)
+        for i, cut in enumerate(cuts)
+    ]
+
+
+def _by_step(
+    trace: Trace,
+    devices: Sequence[Activities],
+    segments: Sequence[Segments],
+    kernels: Kernels,
+    window: Window,
+) -> tuple[Budget, ...]:
+    """One budget per step of the window, over all devices."""
+    position = {step.row: i for i, step in enumerate(trace.steps)}
+    placed = [steps_on(trace, d) for d in devices]
+    result = []
+    for step in window.steps:
+        i = position[step.row]
+        result.append(
+            add_budgets(
+                [
+                    budget_of(s, kernels, int(p.start_ns[i]), int(p.end_ns[i]))
+                    for s, p in zip(segments, placed, strict=True)
+                ]
+            )
+        )
+    return tuple(result)
