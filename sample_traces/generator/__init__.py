@@ -1,0 +1,1 @@
+"""A small simulator of PyTorch programs on a GPU that writes traces as Kineto does."""

@@ -1,0 +1,1 @@
+"""The simulated programs, one per sample."""

@@ -1,0 +1,13 @@
+"""The list of samples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sample_traces.generator.programs import dataloader_bound, healthy
+from sample_traces.generator.sample import Sample
+
+BUILDERS: dict[str, Callable[[], Sample]] = {
+    dataloader_bound.NAME: dataloader_bound.build,
+    healthy.NAME: healthy.build,
+}

@@ -1,0 +1,182 @@
+"""What is true of a sample: read off the simulator, never off the file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sample_traces.generator.records import Activity, OpEvent
+from sample_traces.generator.session import Session
+
+#: A span [start, end) in nanoseconds of the machine's clock.
+Span = tuple[int, int]
+
+#: No two kernels of a full queue are further apart than this, in nanoseconds.
+SPACING = 2_500
+
+
+def merge(spans: Sequence[Span]) -> list[Span]:
+    """The union of spans, sorted."""
+    merged: list[Span] = []
+    for start, end in sorted(spans):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        elif end > start:
+            merged.append((start, end))
+    return merged
+
+
+def gaps(busy: Sequence[Span], window: Span) -> list[Span]:
+    """The parts of a window that merged spans leave free."""
+    found, at = [], window[0]
+    for start, end in busy:
+        if min(start, window[1]) > at:
+            found.append((at, min(start, window[1])))
+        at = max(at, end)
+    if window[1] > at:
+        found.append((at, window[1]))
+    return found
+
+
+def clip(spans: Sequence[Span], windows: Sequence[Span]) -> list[Span]:
+    """The parts of spans that lie inside one of the windows."""
+    return [
+        (max(start, low), min(end, high))
+        for start, end in spans
+        for low, high in windows
+        if min(end, high) > max(start, low)
+    ]
+
+
+def total(spans: Sequence[Span]) -> int:
+    """Nanoseconds in disjoint spans."""
+    return sum(end - start for start, end in spans)
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """A run in figures: its window and steps as ``design`` defines them, and its device."""
+
+    window: Span
+    steps: list[Span]
+    busy: list[Span]
+    idle: list[Span]
+
+    @property
+    def length(self) -> int:
+        """Nanoseconds in the window."""
+        return self.window[1] - self.window[0]
+
+
+def facts_of(session: Session) -> Facts:
+    """The figures of a run.
+
+    The window goes from the start of the first step to the end of the last one, the kernels that
+    it launched included. On the device a step lasts from the end of the previous step's last
+    kernel (the first: its own start) to the end of its own.
+    """
+    activities = session.machine.recording.activities
+    steps: list[Span] = []
+    for step in session.steps:
+        own = [a for a in activities if step.start <= a.call.start < step.end]
+        start = steps[-1][1] if steps else step.start
+        steps.append((start, max((a.end for a in own), default=step.end)))
+    last = session.steps[-1]
+    window = (session.steps[0].start, max(last.end, steps[-1][1]))
+    busy = clip(merge([(a.start, a.end) for a in activities]), [window])
+    return Facts(window, steps, busy, gaps(busy, window))
+
+
+def starved(facts: Facts, calls: Sequence[Span]) -> list[Span]:
+    """The idle time inside host calls, without the spacing of kernels that queue up."""
+    return [
+        span for idle in facts.idle if idle[1] - idle[0] > SPACING for span in clip([idle], calls)
+    ]
+
+
+def idle_before(session: Session, activity: Activity) -> Span:
+    """The idle stretch that an activity ended."""
+    earlier = [a.end for a in session.machine.recording.activities if a.start < activity.start]
+    return (max(earlier, default=session.steps[0].start), activity.start)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The planted cause and where it sits."""
+
+    rule: str
+    layer: str
+    side: str
+    where: list[dict[str, Any]]
+    summary: str
+
+
+class TruthWriter:
+    """Builds the JSON beside a sample; times count in microseconds from the trace's first slice."""
+
+    def __init__(self, name: str, session: Session, verdict: Verdict) -> None:
+        self.session = session
+        self.facts = facts_of(session)
+        self.verdict = verdict
+        self.origin = session.machine.recording.frames[0].start
+        self.name = name
+
+    def microseconds(self, time: int) -> float:
+        """A moment of the machine's clock as the truth prints it."""
+        return (time - self.origin) / 1000
+
+    def spans(self, spans: Sequence[Span]) -> list[list[float]]:
+        """Spans as the truth prints them."""
+        return [[self.microseconds(start), self.microseconds(end)] for start, end in spans]
+
+    def build(
+        self,
+        lost_ns: int,
+        recoverable_ns: int | None,
+        planted: Sequence[Span],
+        tolerance: float = 0.05,
+        **more: Any,
+    ) -> dict[str, Any]:
+        """The truth: ``planted`` are the disjoint stretches of device time that the cause took."""
+        facts = self.facts
+        share = lost_ns / facts.length
+        steps = []
+        for event, span in zip(self.session.steps, facts.steps, strict=True):
+            steps.append(
+                {
+                    "name": event.name,
+                    "host_us": self.spans([(event.start, event.end)])[0],
+                    "device_us": self.spans([span])[0],
+                    "busy_us": total(clip(facts.busy, [span])) / 1000,
+                    "idle_us": total(clip(facts.idle, [span])) / 1000,
+                    "planted_us": self.spans(clip(planted, [span])),
+                }
+            )
+        return {
+            "sample": self.name,
+            "trace": f"{self.name}.json.gz",
+            "summary": self.verdict.summary,
+            "device": self.session.machine.gpu.name,
+            "rule": self.verdict.rule,
+            "layer": self.verdict.layer,
+            "side": self.verdict.side,
+            "where": self.verdict.where,
+            "window_us": self.spans([facts.window])[0],
+            "busy_us": total(facts.busy) / 1000,
+            "idle_us": total(facts.idle) / 1000,
+            "lost_us": lost_ns / 1000,
+            "share": {
+                "expected": round(share, 4),
+                "low": round(max(0.0, share - tolerance), 4),
+                "high": round(min(1.0, share + tolerance), 4),
+            },
+            "recoverable_us": None if recoverable_ns is None else recoverable_ns / 1000,
+            "steps": steps,
+            **more,
+        }
+
+
+def step_of(session: Session, event: OpEvent) -> str:
+    """The name of the step in which an operator started."""
+    return next(s.name for s in session.steps if s.start <= event.start < s.end)
