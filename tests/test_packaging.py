@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).parent.parent
-DATA_FOLDER = "whichlayer.sample_traces"
+SAMPLES = "whichlayer.sample_traces"
 SKIPPED = shutil.ignore_patterns(
     ".git", ".venv", "*.egg-info", "build", "dist", "__pycache__", ".*_cache", ".hypothesis"
 )
@@ -25,7 +25,7 @@ def project() -> dict[str, Any]:
 
 def test_every_folder_with_modules_is_listed_as_a_package() -> None:
     listed = set(project()["tool"]["setuptools"]["packages"])
-    found = {"whichlayer", DATA_FOLDER}
+    found = {"whichlayer", SAMPLES}
     for top in ("analysis", "tui"):
         for path in (ROOT / top).rglob("*.py"):
             found.add(".".join(("whichlayer", *path.parent.relative_to(ROOT).parts)))
@@ -54,8 +54,8 @@ def test_test_dependencies_are_pinned() -> None:
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
-    """The names in a wheel built from a copy of the checkout."""
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A wheel built from a copy of the checkout."""
     folder = tmp_path_factory.mktemp("wheel")
     source = folder / "source"
     shutil.copytree(ROOT, source, symlinks=True, ignore=SKIPPED)
@@ -69,7 +69,13 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    (built,) = folder.glob("*.whl")
+    (found,) = folder.glob("*.whl")
+    return found
+
+
+@pytest.fixture(scope="module")
+def wheel(built: Path) -> set[str]:
+    """The names in the wheel."""
     return set(zipfile.ZipFile(built).namelist())
 
 
@@ -85,6 +91,8 @@ def test_wheel_holds_every_module(wheel: set[str]) -> None:
         for top in ("analysis", "tui")
         for path in (ROOT / top).rglob("*.py")
     }
+    # Setuptools takes every module beside the samples, the script that makes them too.
+    found |= {f"whichlayer/sample_traces/{path.name}" for path in ROOT.glob("sample_traces/*.py")}
     modules = {name for name in wheel if name.endswith(".py")}
     assert modules == found | {"whichlayer/__init__.py", "whichlayer/__main__.py"}
 
@@ -100,3 +108,22 @@ def test_wheel_holds_the_files_that_are_read_at_run_time(wheel: set[str]) -> Non
     assert "whichlayer/analysis/report/report.schema.json" in read
     data = {name for name in wheel if not name.endswith(".py") and ".dist-info/" not in name}
     assert data == read
+
+
+def test_samples_of_an_installed_wheel_are_found(built: Path, tmp_path: Path) -> None:
+    zipfile.ZipFile(built).extractall(tmp_path)
+    code = (
+        "from whichlayer.tui import samples; print(samples.FOLDER); print(*samples.sample_names())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    folder, names = done.stdout.splitlines()
+    assert Path(folder) == tmp_path.resolve() / "whichlayer" / "sample_traces"
+    shipped = (path.name.removesuffix(".json.gz") for path in ROOT.glob("sample_traces/*.json.gz"))
+    assert names.split() == sorted(shipped)

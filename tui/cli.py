@@ -85,12 +85,13 @@ def _demo(arguments: Sequence[str]) -> int:
     parser.add_argument("name", metavar="NAME", nargs="?", help=", ".join(sample_names()))
     add_analysis_options(parser)
     typed = parser.parse_args(arguments)
-    names = sample_names()
-    name = typed.name or (_FIRST_SAMPLE if _FIRST_SAMPLE in names else next(iter(names), ""))
-    if name not in names:
-        known = f"there are {', '.join(names)}" if names else "none are installed"
-        raise UsageError(f"there is no sample {name!r}; {known}")
-    return _show(str(sample_path(name)), typed)
+    name = _FIRST_SAMPLE if typed.name is None else typed.name
+    try:
+        path = sample_path(name)
+    except KeyError:
+        known = ", ".join(sample_names()) or "none"
+        raise UsageError(f"there is no sample {name!r}; there are: {known}") from None
+    return _show(str(path), typed)
 
 
 def _report(arguments: Sequence[str]) -> int:

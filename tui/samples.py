@@ -16,11 +16,12 @@ def sample_names() -> tuple[str, ...]:
 
 
 def sample_path(name: str) -> Path:
-    """The file of a sample.
+    """The file of a sample; hyphens and underscores are the same.
 
     Raises:
         KeyError: there is no such sample.
     """
-    if name not in sample_names():
-        raise KeyError(name)
-    return FOLDER / f"{name}{_SUFFIX}"
+    for known in sample_names():
+        if known.replace("-", "_") == name.replace("-", "_"):
+            return FOLDER / f"{known}{_SUFFIX}"
+    raise KeyError(name)
