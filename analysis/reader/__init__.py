@@ -1,1 +1,8 @@
-"""From bytes to a :class:`~whichlayer.analysis.trace.columns.Trace`."""
+"""Readers: from the bytes of a file to the columnar trace."""
+
+from __future__ import annotations
+
+from whichlayer.analysis.reader.opening import open_trace
+from whichlayer.analysis.reader.progress import Progress
+
+__all__ = ["Progress", "open_trace"]

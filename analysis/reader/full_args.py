@@ -1,0 +1,94 @@
+"""Reads all arguments of one slice from the file again."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from whichlayer.analysis.errors import TraceError
+from whichlayer.analysis.reader.events import DECODE_ERRORS, split_elements
+from whichlayer.analysis.reader.framing import Span
+from whichlayer.analysis.reader.repair import escape_stray_quotes, repair
+from whichlayer.analysis.reader.source import TraceSource
+from whichlayer.analysis.trace.columns import Int64
+
+_BLOCK = 1 << 20
+
+
+class FullArguments:
+    """Finds the text of events by where it stood when the file was loaded."""
+
+    def __init__(self, path: str, stamp: tuple[int, int], spans: Sequence[Span]) -> None:
+        self._path = path
+        self._stamp = stamp
+        self._spans = spans
+        self._first = np.concatenate(
+            ([0], np.cumsum([span.events for span in spans], dtype=np.int64))
+        )
+        self._last: tuple[int, list[bytes]] = (-1, [])
+
+    def of_rows(self, event: Int64) -> RowArguments:
+        """The arguments by row, given each row's number among the events of the file."""
+        return RowArguments(self, event)
+
+    def read(self, event: int) -> Mapping[str, Any]:
+        """The arguments of an event.
+
+        Raises:
+            TraceError: the file is gone or has changed since it was loaded.
+        """
+        index = int(np.searchsorted(self._first, event, "right")) - 1
+        if self._last[0] != index:
+            self._last = (index, _elements(self._text(self._spans[index])))
+        elements = self._last[1]
+        place = event - int(self._first[index])
+        decoded = msgspec.json.decode(elements[place]) if place < len(elements) else None
+        arguments = decoded.get("args") if isinstance(decoded, dict) else None
+        return arguments if isinstance(arguments, dict) else {}
+
+    def _text(self, span: Span) -> bytes:
+        try:
+            with TraceSource(self._path) as source:
+                if source.stamp != self._stamp:
+                    raise TraceError(f"{self._path}: it has changed since it was opened")
+                skipped = 0
+                while skipped < span.offset:
+                    block = source.read(min(_BLOCK, span.offset - skipped))
+                    if not block:
+                        break
+                    skipped += len(block)
+                parts: list[bytes] = []
+                missing = span.length
+                while missing and (block := source.read(missing)):
+                    parts.append(block)
+                    missing -= len(block)
+                return b"".join(parts)
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise TraceError(f"{os.fspath(self._path)}: cannot be read again: {reason}") from error
+
+
+class RowArguments:
+    """The arguments of a trace's slices, by row."""
+
+    def __init__(self, source: FullArguments, event: Int64) -> None:
+        self._source = source
+        self._event = event
+
+    def __call__(self, row: int) -> Mapping[str, Any]:
+        """The arguments of one slice; see :meth:`FullArguments.read`."""
+        return self._source.read(int(self._event[row]))
+
+
+def _elements(text: bytes) -> list[bytes]:
+    mended = repair(text)
+    for version in (text, mended, escape_stray_quotes(mended)):
+        try:
+            return split_elements(b"[" + version + b"]")
+        except DECODE_ERRORS:
+            continue
+    return []

@@ -1,0 +1,185 @@
+"""Turns instants, counter samples and flow ends into columns."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from whichlayer.analysis.reader.arguments import as_int64
+from whichlayer.analysis.reader.decimals import parse_times
+from whichlayer.analysis.reader.events import ABSENT, DECODE_ERRORS, Event, Id, Raw
+from whichlayer.analysis.reader.groups import Groups
+from whichlayer.analysis.reader.intern import Intern
+from whichlayer.analysis.trace.columns import Counters, Flows, Instants, Int32, Int64, Lane
+from whichlayer.analysis.trace.kinds import LaneKind
+
+_MEMORY = "[memory]"
+_ALLOCATED = "Total Allocated"
+_PHASES = {"s": 0, "t": 1, "f": 2}
+
+#: Flows from launches to the GPU, whose last end is on a stream.
+_TO_GPU = frozenset({"ac2g", "async_gpu", "async_cpu_to_gpu", "async"})
+
+_ON_THREAD = (LaneKind.CPU_THREAD, LaneKind.OTHER, LaneKind.GPU_STREAM, LaneKind.GPU_ANNOTATION)
+_ON_STREAM = (LaneKind.GPU_STREAM, *_ON_THREAD)
+
+
+class LaneFinder:
+    """Finds the lane that an event without length belongs to, by process and thread."""
+
+    def __init__(self, lanes: Sequence[Lane]) -> None:
+        self._lanes: dict[tuple[Id, Id, LaneKind], int] = {}
+        for index, lane in enumerate(lanes):
+            self._lanes.setdefault((lane.pid, lane.tid, lane.kind), index)
+
+    def find(self, pid: Id, tid: Id, kinds: Sequence[LaneKind]) -> int:
+        """The lane of the first of these kinds that exists, -1 if none does."""
+        for kind in kinds:
+            found = self._lanes.get((pid, tid, kind))
+            if found is not None:
+                return found
+        return -1
+
+
+class Marks:
+    """Instants, counters and flows, collected chunk by chunk.
+
+    Attributes:
+        bad: how many had no usable time.
+    """
+
+    def __init__(self, groups: Groups, strings: Intern[str]) -> None:
+        self._groups = groups
+        self._strings = strings
+        self._instants: list[tuple[Int64, Int32, Int32, np.ndarray[Any, Any]]] = []
+        self._flows: list[tuple[Int64, Int32, Int64]] = []
+        self._flow_names: dict[str, int] = {}
+        self._series: Intern[tuple[str, str, str]] = Intern()
+        self._samples: list[tuple[int, int, float]] = []
+        self.bad = 0
+
+    def add_instants(self, events: Sequence[Event], group: Int32) -> None:
+        """Takes events of phase ``i``, ``I`` or ``R``."""
+        times = parse_times([one.ts for one in events])
+        strings = self._strings
+        names = np.array([strings[one.name] for one in events], np.int32)
+        value = np.full(len(events), np.nan)
+        memory = [row for row, one in enumerate(events) if one.name == _MEMORY]
+        if memory:
+            found = _decoded_arguments([events[row].args for row in memory])
+            value[memory] = [_number(one.get(_ALLOCATED)) for one in found]
+        self._keep(times.bad, self._instants, times.rounded(), group, names, value)
+
+    def add_flows(self, events: Sequence[Event], group: Int32) -> None:
+        """Takes events of phase ``s``, ``t`` or ``f``."""
+        times = parse_times([one.ts for one in events])
+        ids = [one.id for one in events]
+        try:
+            numbers = np.array(ids, np.int64) if all(type(one) is int for one in ids) else None
+        except OverflowError:
+            numbers = None
+        if numbers is None or bool((numbers < 0).any()):
+            numbers = np.array([self._flow_id(one) for one in ids], np.int64)
+        self._keep(times.bad, self._flows, times.rounded(), group, numbers)
+
+    def add_counters(self, events: Sequence[Event], group: Int32) -> None:
+        """Takes events of phase ``C``: every numeric argument is a series."""
+        times = parse_times([one.ts for one in events])
+        self.bad += int(times.bad.sum())
+        rounded = times.rounded().tolist()
+        arguments = _decoded_arguments([one.args for one in events])
+        for row, (event, values) in enumerate(zip(events, arguments, strict=True)):
+            if times.bad[row]:
+                continue
+            process = str(self._groups.keys[int(group[row])][2])
+            name = event.name if event.id == "" else f"{event.name}[{event.id}]"
+            for field, value in values.items():
+                number = _number(value)
+                if not math.isnan(number):
+                    series = self._series[process, name, field]
+                    self._samples.append((series, rounded[row], number))
+
+    def instants(self, finder: LaneFinder) -> Instants:
+        """All instants, in the order of the file."""
+        time, group, name, value = _joined(
+            self._instants, (np.int64, np.int32, np.int32, np.float64)
+        )
+        lanes = [finder.find(pid, tid, _ON_THREAD) for _, _, pid, tid in self._groups.keys]
+        return Instants(time, np.array(lanes or [0], np.int32)[group], name, value)
+
+    def flows(self, finder: LaneFinder) -> Flows:
+        """All flow ends, in the order of the file."""
+        time, group, numbers = _joined(self._flows, (np.int64, np.int32, np.int64))
+        lanes, phases, categories = [0], [0], [0]
+        if len(group):
+            lanes, phases, categories = [], [], []
+            for ph, cat, pid, tid in self._groups.keys:
+                kinds = _ON_STREAM if cat in _TO_GPU and ph == "f" else _ON_THREAD
+                lanes.append(finder.find(pid, tid, kinds))
+                phases.append(_PHASES.get(ph, 0))
+                categories.append(self._strings[cat] if ph in _PHASES else 0)
+        return Flows(
+            id=numbers,
+            phase=np.array(phases, np.uint8)[group],
+            time_ns=time,
+            lane_id=np.array(lanes, np.int32)[group],
+            category_id=np.array(categories, np.int32)[group],
+        )
+
+    def counters(self) -> Counters:
+        """All counter samples, in the order of the file."""
+        return Counters(
+            series=tuple(self._series),
+            series_id=np.array([sample[0] for sample in self._samples], np.int32),
+            time_ns=np.array([sample[1] for sample in self._samples], np.int64),
+            value=np.array([sample[2] for sample in self._samples], np.float64),
+        )
+
+    def _keep(self, bad: np.ndarray[Any, Any], into: list[Any], *columns: Any) -> None:
+        if bool(bad.any()):
+            self.bad += int(bad.sum())
+            columns = tuple(column[~bad] for column in columns)
+        into.append(columns)
+
+    def _flow_id(self, value: Id) -> int:
+        if value == "":
+            return -1
+        if isinstance(value, int) and 0 <= value < 1 << 63:
+            return value
+        return self._flow_names.setdefault(str(value), -2 - len(self._flow_names))
+
+
+def _joined(chunks: list[Any], types: Sequence[type]) -> list[Any]:
+    if not chunks:
+        return [np.zeros(0, one) for one in types]
+    return [np.concatenate(parts) for parts in zip(*chunks, strict=True)]
+
+
+def _decoded_arguments(texts: Sequence[Raw]) -> list[Mapping[str, Any]]:
+    found: list[Mapping[str, Any]] = []
+    for text in texts:
+        try:
+            decoded = None if text is ABSENT else msgspec.json.decode(text)
+        except DECODE_ERRORS:
+            decoded = None
+        found.append(decoded if isinstance(decoded, dict) else {})
+    return found
+
+
+def _number(value: object) -> float:
+    """A JSON value as a number, NaN if it is none."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        try:
+            return float(value)
+        except OverflowError:
+            return math.nan
+    if isinstance(value, str):
+        try:
+            return float(value)
+        except ValueError:
+            return float(number) if (number := as_int64(value)) != -1 else math.nan
+    return math.nan

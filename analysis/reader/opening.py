@@ -1,0 +1,94 @@
+"""Opens a trace by path: finds the file, tells its format, and reads it."""
+
+from __future__ import annotations
+
+import gc
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from whichlayer.analysis.errors import TraceError
+from whichlayer.analysis.reader.formats import trace_formats
+from whichlayer.analysis.reader.progress import Report
+from whichlayer.analysis.reader.source import TraceSource
+from whichlayer.analysis.text import clean
+from whichlayer.analysis.trace.columns import Trace
+
+_LFS_POINTER = b"version https://git-lfs"
+_SUFFIXES = (".json", ".json.gz", ".zip", ".sqlite")
+_NOTES = ".whichlayer.json"
+_LISTED = 8
+
+
+def open_trace(path: str | os.PathLike[str], *, progress: Report | None = None) -> Trace:
+    """Reads a recording.
+
+    Args:
+        path: a trace, or a directory that holds exactly one.
+        progress: called now and then while the file is read; what it raises ends the
+            reading and comes out of here.
+
+    Raises:
+        TraceError: there is no trace that could be read; one line that names the file.
+    """
+    name = os.fspath(path)
+    try:
+        with _no_garbage_collection():
+            return _read(_file_at(name), progress)
+    except TraceError as error:
+        raise TraceError(clean(f"{name}: {error}")) from error.__cause__
+    except OSError as error:
+        raise TraceError(clean(f"{name}: {error.strerror or error}")) from error
+    except ValueError as error:  # a path with a null character
+        raise TraceError(clean(f"{name}: {error}")) from error
+
+
+def _read(path: str, progress: Report | None) -> Trace:
+    with TraceSource(path) as source:
+        if not source.size:
+            raise TraceError("the file is empty")
+        if source.head.startswith(_LFS_POINTER):
+            raise TraceError("a Git LFS pointer, not the trace itself: run git lfs pull")
+        for known in trace_formats():
+            if known.matches(source.head):
+                return known.read(source, progress)
+        if source.damage:
+            raise TraceError(f"nothing could be read: {source.damage}")
+        raise TraceError("not a trace: it is not JSON")
+
+
+def _file_at(path: str) -> str:
+    """The file to read for a path.
+
+    Raises:
+        TraceError: a directory that does not hold exactly one trace, or no ordinary file.
+    """
+    mode = os.stat(path).st_mode
+    if stat.S_ISREG(mode):
+        return path
+    if not stat.S_ISDIR(mode):
+        raise TraceError("not an ordinary file")
+    traces = sorted(
+        entry
+        for entry in os.listdir(path)
+        if entry.endswith(_SUFFIXES) and not entry.endswith(_NOTES)
+    )
+    if len(traces) == 1:
+        return os.path.join(path, traces[0])
+    if not traces:
+        raise TraceError("a directory without traces (*.json, *.json.gz, *.zip)")
+    listed = ", ".join(traces[:_LISTED]) + (", …" if len(traces) > _LISTED else "")
+    raise TraceError(f"a directory with {len(traces)} traces; name one of them: {listed}")
+
+
+@contextmanager
+def _no_garbage_collection() -> Iterator[None]:
+    """Millions of new objects that hold no cycles would only make it run in vain."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()

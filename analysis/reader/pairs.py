@@ -1,0 +1,143 @@
+"""Makes slices of begin and end events: ``B``/``E`` on threads, ``b``/``e`` and ``S``/``F``
+of asynchronous work.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from whichlayer.analysis.reader.decimals import parse_times
+from whichlayer.analysis.reader.events import Event, Raw
+from whichlayer.analysis.reader.groups import Groups
+from whichlayer.analysis.reader.intern import Intern
+from whichlayer.analysis.reader.slices import Lanes
+from whichlayer.analysis.trace.assemble import Slices
+from whichlayer.analysis.trace.columns import Int32, Int64
+
+_BEGINNINGS = frozenset("BbS")
+
+
+@dataclass(slots=True)
+class Pairs:
+    """Begin and end events, collected chunk by chunk.
+
+    Attributes:
+        bad: how many had no usable time.
+        unclosed: slices that never end, known after :meth:`slices`.
+        unmatched: ends without a beginning, known after :meth:`slices`.
+    """
+
+    groups: Groups
+    strings: Intern[str]
+    bad: int = 0
+    unclosed: int = 0
+    unmatched: int = 0
+    _keys: Intern[tuple[Any, ...]] = field(default_factory=Intern)
+    _time: list[int] = field(default_factory=list)
+    _name: list[int] = field(default_factory=list)
+    _key: list[int] = field(default_factory=list)
+    _group: list[int] = field(default_factory=list)
+    _event: list[int] = field(default_factory=list)
+
+    def add(self, events: Sequence[Event], group: Int32, number: Int64) -> None:
+        """Takes begin and end events.
+
+        Args:
+            group: the group of each.
+            number: the place of each among all events of the file.
+        """
+        times = parse_times([one.ts for one in events])
+        self.bad += int(times.bad.sum())
+        rounded, bad = times.rounded().tolist(), times.bad.tolist()
+        for row, event in enumerate(events):
+            if not bad[row]:
+                self._time.append(rounded[row])
+                self._name.append(self.strings[event.name])
+                self._key.append(self._keys[self._partner(event, int(group[row]))])
+                self._group.append(int(group[row]))
+                self._event.append(int(number[row]))
+
+    def _partner(self, event: Event, group: int) -> tuple[Any, ...]:
+        """What an end must share with its beginning."""
+        ph, cat, pid, tid = self.groups.keys[group]
+        if ph in "BE":
+            return (pid, tid)
+        local = _text(event.id2)
+        name = event.name if ph in "SF" else None
+        return ("async", cat, event.id, event.scope, local, pid if local else None, name)
+
+    def slices(self, lanes: Lanes, end_ns: int) -> Slices:
+        """The slices that beginnings and ends make, in the order of their beginnings.
+
+        An end closes the innermost open slice of its name, or the innermost of all if it has
+        no name. What is still open then ends with the trace.
+
+        Args:
+            end_ns: when the rest of the trace ends.
+        """
+        open_rows: defaultdict[int, list[int]] = defaultdict(list)
+        end_of: dict[int, int] = {}
+        last = max(end_ns, max(self._time, default=end_ns))
+        for row in np.argsort(np.array(self._time, np.int64), kind="stable").tolist():
+            stack = open_rows[self._key[row]]
+            if self.groups.keys[self._group[row]][0] in _BEGINNINGS:
+                stack.append(row)
+                continue
+            place = self._place(stack, row)
+            if place < 0:
+                self.unmatched += 1
+            else:
+                end_of[stack.pop(place)] = self._time[row]
+        for stack in open_rows.values():
+            self.unclosed += len(stack)
+            for row in stack:
+                end_of[row] = last
+        return self._columns(sorted(end_of), end_of, lanes)
+
+    def _place(self, stack: list[int], row: int) -> int:
+        """Which open slice an end closes, -1 if none."""
+        name = self._name[row]
+        if not self._has_name(name):
+            return len(stack) - 1
+        for place in range(len(stack) - 1, -1, -1):
+            if self._name[stack[place]] == name:
+                return place
+        return -1
+
+    def _has_name(self, name: int) -> bool:
+        return name != self.strings[""]
+
+    def _columns(self, rows: list[int], end_of: dict[int, int], lanes: Lanes) -> Slices:
+        groups = [self._group[row] for row in rows]
+        kinds = [self.groups.kind[group] for group in groups]
+        lane = []
+        for group, kind in zip(groups, kinds, strict=True):
+            ph, cat, pid, _ = self.groups.keys[group]
+            lane.append(
+                lanes.of_group(group, kind, self.groups) if ph == "B" else lanes.of_async(pid, cat)
+            )
+        none = np.full(len(rows), -1, np.int64)
+        return Slices(
+            start_ns=np.array([self._time[row] for row in rows], np.int64),
+            end_ns=np.array([end_of[row] for row in rows], np.int64),
+            name_id=np.array([self._name[row] for row in rows], np.int32),
+            category_id=np.array(
+                [self.strings[self.groups.keys[group][1]] for group in groups], np.int32
+            ),
+            kind=np.array(kinds, np.uint8),
+            lane_id=np.array(lane, np.int32),
+            correlation=none,
+            external_id=none,
+            detail_id=none.astype(np.int32),
+            event=np.array([self._event[row] for row in rows], np.int64),
+        )
+
+
+def _text(raw: Raw) -> bytes:
+    text = bytes(raw)
+    return b"" if text == b"-" else text

@@ -1,0 +1,194 @@
+"""The bytes of a trace file, decompressed on the way: plain, gzip or one file in a zip.
+
+What a file is compressed with is read off its first bytes, never off its name. A source
+does not fail when the compressed data end early or are damaged: it ends there and
+:attr:`ByteSource.damage` says why, so that everything before can still be shown.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import zipfile
+import zlib
+from typing import IO, Protocol
+
+from isal import isal_zlib
+
+from whichlayer.analysis.errors import TraceError
+
+GZIP_MAGIC = b"\x1f\x8b"
+ZIP_MAGIC = b"PK\x03\x04"
+
+#: Compressed bytes taken at a time: what one damaged spot can cost, at most.
+_COMPRESSED_BLOCK = 1 << 16
+
+#: First bytes that are kept to tell the format.
+_HEAD = 4096
+
+#: zlib's code for "expect a gzip header and trailer".
+_GZIP_WINDOW_BITS = 31
+
+_UNREADABLE = {
+    b"\x28\xb5\x2f\xfd": "it is compressed with zstd, which is not supported: decompress it first",
+    b"\xfd7zXZ\x00": "it is compressed with xz, which is not supported: decompress it first",
+    b"BZh": "it is compressed with bzip2, which is not supported: decompress it first",
+    b"7z\xbc\xaf": "it is a 7-Zip archive, which is not supported: extract it first",
+}
+
+
+class ByteSource(Protocol):
+    """A stream of decompressed bytes.
+
+    Attributes:
+        damage: why the data end before their end, or empty.
+    """
+
+    damage: str
+
+    def read(self, size: int) -> bytes:
+        """Up to ``size`` bytes, empty at the end."""
+        ...
+
+
+class PlainSource:
+    """The bytes of a stream as they are."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self.damage = ""
+
+    def read(self, size: int) -> bytes:
+        """Up to ``size`` bytes, empty at the end."""
+        try:
+            return self._stream.read(size)
+        except (zipfile.BadZipFile, zlib.error, EOFError) as error:
+            self.damage = f"the zip archive is damaged ({error})"
+            return b""
+
+
+class GzipSource:
+    """The decompressed bytes of a gzip stream of one or more members."""
+
+    def __init__(self, stream: PlainSource) -> None:
+        self._stream = stream
+        self._pending = b""
+        self._member = isal_zlib.decompressobj(wbits=_GZIP_WINDOW_BITS)
+        self.damage = ""
+
+    def read(self, size: int) -> bytes:
+        """Up to ``size`` bytes, empty at the end."""
+        while not self.damage:
+            if self._member.eof and not self._next_member():
+                return b""
+            block = self._pending or self._stream.read(_COMPRESSED_BLOCK)
+            if not block:
+                self.damage = self._stream.damage or "the gzip data end before their end"
+                return bytes(self._member.decompress(b"", size))
+            try:
+                text: bytes = self._member.decompress(block, size)
+            except (isal_zlib.error, zlib.error) as error:
+                self.damage = f"the gzip data are damaged ({error})"
+                return b""
+            self._pending = self._member.unconsumed_tail
+            if text:
+                return text
+        return b""
+
+    def _next_member(self) -> bool:
+        rest = self._member.unused_data.lstrip(b"\0")
+        while not rest:
+            block = self._stream.read(_COMPRESSED_BLOCK)
+            if not block:
+                return False
+            rest = block.lstrip(b"\0")
+        self._pending = rest
+        self._member = isal_zlib.decompressobj(wbits=_GZIP_WINDOW_BITS)
+        return True
+
+
+class TraceSource:
+    """A trace file opened for reading, whatever it is compressed with.
+
+    Attributes:
+        path: the file.
+        size: bytes on disk.
+        stamp: size and time of change, by which a changed file is told.
+        head: its first decompressed bytes.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._file = open(path, "rb", buffering=0)
+        try:
+            status = os.fstat(self._file.fileno())
+            self.size = status.st_size
+            self.stamp = (status.st_size, status.st_mtime_ns)
+            self._source = _unwrap(self._file)
+            self.head = self._source.read(_HEAD)
+        except BaseException:
+            self._file.close()
+            raise
+        self._unread = self.head
+
+    @property
+    def damage(self) -> str:
+        """Why the data end before their end, or empty."""
+        return self._source.damage
+
+    @property
+    def position(self) -> int:
+        """How many bytes of the file on disk have been read."""
+        return self._file.tell()
+
+    def read(self, size: int) -> bytes:
+        """Up to ``size`` decompressed bytes, empty at the end."""
+        if self._unread:
+            block, self._unread = self._unread[:size], self._unread[size:]
+            return block
+        return self._source.read(size)
+
+    def __enter__(self) -> TraceSource:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+
+def _unwrap(file: io.FileIO) -> ByteSource:
+    head = file.read(6) or b""
+    file.seek(0)
+    for magic, reason in _UNREADABLE.items():
+        if head.startswith(magic):
+            raise TraceError(reason)
+    if head.startswith(ZIP_MAGIC):
+        member = _zip_member(file)
+        inner = member.read(2)
+        member.seek(0)
+        return GzipSource(PlainSource(member)) if inner == GZIP_MAGIC else PlainSource(member)
+    if head.startswith(GZIP_MAGIC):
+        return GzipSource(PlainSource(file))
+    return PlainSource(file)
+
+
+def _zip_member(file: io.FileIO) -> IO[bytes]:
+    """The one trace in a zip archive, opened.
+
+    Raises:
+        TraceError: there is none, there are several, or it cannot be read.
+    """
+    try:
+        archive = zipfile.ZipFile(file)
+        names = [
+            info.filename
+            for info in archive.infolist()
+            if not info.is_dir() and not info.filename.startswith("__MACOSX/")
+        ]
+        traces = [name for name in names if name.lower().endswith((".json", ".json.gz"))]
+        found = traces or names
+        if len(found) != 1:
+            listed = ", ".join(sorted(found)[:5]) or "nothing"
+            raise TraceError(f"the zip archive must hold one trace and holds {listed}")
+        return archive.open(found[0])
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, zlib.error) as error:
+        raise TraceError(f"the zip archive cannot be read ({error})") from error

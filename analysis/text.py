@@ -1,0 +1,32 @@
+"""Makes recorded text safe to show: one line, nothing that a terminal would obey.
+
+Names in traces are anybody's: they hold newlines, escape codes, characters that reverse the
+reading order. Everything that is printed goes through :func:`clean`.
+"""
+
+from __future__ import annotations
+
+import re
+
+_SPACES = re.compile(r"\s+")
+
+
+def clean(text: str) -> str:
+    """The text on one line with every unprintable character spelled out.
+
+    White space becomes single spaces; control, format and private characters and lone
+    surrogates become ``\\x1b``, ``\\u202e`` and so on. Markup is left as it is.
+
+    >>> clean("a\\n\\x1b[31mb")
+    'a \\\\x1b[31mb'
+    """
+    if text.isprintable():
+        return text
+    return "".join(one if one.isprintable() else _spelled(one) for one in _SPACES.sub(" ", text))
+
+
+def _spelled(character: str) -> str:
+    code = ord(character)
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

@@ -1,0 +1,211 @@
+"""Builds the columnar :class:`Trace` from what a reader found, in file order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+import numpy as np
+
+from whichlayer.analysis.errors import TraceWarning
+from whichlayer.analysis.trace.classify import annotation_names
+from whichlayer.analysis.trace.columns import (
+    Bool,
+    Counters,
+    Flows,
+    Instants,
+    Int32,
+    Int64,
+    Lane,
+    Trace,
+    UInt8,
+)
+from whichlayer.analysis.trace.kinds import LaneKind, SliceKind
+from whichlayer.analysis.trace.lanes import Naming, lane_order, name_lane
+from whichlayer.analysis.trace.launches import join_launches
+from whichlayer.analysis.trace.nesting import nest_slices
+from whichlayer.analysis.trace.steps import find_steps
+from whichlayer.analysis.trace.strays import find_strays
+
+
+@dataclass(slots=True)
+class Slices:
+    """Slices in file order: the columns of :class:`Trace` that a reader knows.
+
+    Times are nanoseconds on the file's own clock. ``event`` is the slice's number among all
+    events of the file.
+    """
+
+    start_ns: Int64
+    end_ns: Int64
+    name_id: Int32
+    category_id: Int32
+    kind: UInt8
+    lane_id: Int32
+    correlation: Int64
+    external_id: Int64
+    detail_id: Int32
+    event: Int64
+
+    def take(self, order: Int64) -> None:
+        """Keeps the given rows, in the given order."""
+        for column in fields(self):
+            setattr(self, column.name, getattr(self, column.name)[order])
+
+
+@dataclass(slots=True)
+class Recording:
+    """Everything a reader found in a file; times are on the file's own clock.
+
+    Attributes:
+        lanes: in any order, ``lane_id`` columns index it; names may be missing.
+        full_args: given the ``event`` column in the trace's order, what reads a row's arguments.
+    """
+
+    path: str
+    producer: str
+    header: Mapping[str, Any]
+    base_ns: int | None
+    strings: Sequence[str]
+    details: Sequence[bytes]
+    slices: Slices
+    lanes: Sequence[Lane]
+    naming: Naming
+    instants: Instants
+    counters: Counters
+    flows: Flows
+    events: int
+    full_args: Callable[[Int64], Callable[[int], Mapping[str, Any]]]
+    warnings: list[TraceWarning] = field(default_factory=list)
+
+
+def assemble(recording: Recording) -> Trace:
+    """Orders, nests and joins the slices of a recording."""
+    slices = recording.slices
+    _mark_annotations(slices, recording.strings)
+    stray = find_strays(slices.start_ns, slices.end_ns, slices.kind)
+    origin_ns = _origin(slices, stray)
+    order = lane_order(recording.lanes, recording.naming)
+    new_lane = np.empty(len(order), np.int32)
+    new_lane[order] = np.arange(len(order), dtype=np.int32)
+    slices.lane_id = new_lane[slices.lane_id]
+    lane_rows, by_time = _sort(slices, len(order))
+    slices.take(by_time)
+    stray = stray[by_time]
+    slices.start_ns -= origin_ns
+    slices.end_ns -= origin_ns
+    parent, depth = nest_slices(
+        slices.start_ns,
+        slices.end_ns,
+        lane_rows,
+        [recording.lanes[index].kind == LaneKind.GPU_STREAM for index in order],
+    )
+    warnings = list(recording.warnings)
+    if stray.any():
+        warnings.append(
+            TraceWarning(
+                "Q6",
+                f"{int(stray.sum())} events lie far outside the recording and are not counted",
+                int(stray.sum()),
+            )
+        )
+    return Trace(
+        path=recording.path,
+        producer=recording.producer,
+        header=recording.header,
+        origin_ns=origin_ns,
+        base_ns=recording.base_ns,
+        strings=recording.strings,
+        start_ns=slices.start_ns,
+        end_ns=slices.end_ns,
+        name_id=slices.name_id,
+        category_id=slices.category_id,
+        kind=slices.kind,
+        lane_id=slices.lane_id,
+        correlation=slices.correlation,
+        external_id=slices.external_id,
+        detail_id=slices.detail_id,
+        parent=parent,
+        depth=depth,
+        launch=join_launches(slices.kind, slices.correlation, slices.start_ns),
+        stray=stray,
+        lanes=tuple(name_lane(recording.lanes[index], recording.naming) for index in order),
+        lane_rows=lane_rows,
+        steps=find_steps(
+            recording.strings,
+            slices.name_id,
+            slices.kind,
+            slices.lane_id,
+            slices.start_ns,
+            slices.end_ns,
+            ~stray,
+        ),
+        instants=_moved_instants(recording.instants, origin_ns, new_lane),
+        counters=_moved_counters(recording.counters, origin_ns),
+        flows=replace(
+            recording.flows,
+            time_ns=recording.flows.time_ns - origin_ns,
+            lane_id=_moved_lanes(recording.flows.lane_id, new_lane),
+        ),
+        events=recording.events,
+        warnings=tuple(warnings),
+        _details=recording.details,
+        _full_args=recording.full_args(slices.event),
+    )
+
+
+def _mark_annotations(slices: Slices, strings: Sequence[str]) -> None:
+    named = annotation_names(strings)
+    if named.any():
+        plain = (slices.kind == SliceKind.CPU_OP) | (slices.kind == SliceKind.OTHER)
+        slices.kind[plain & named[slices.name_id]] = SliceKind.ANNOTATION
+
+
+def _origin(slices: Slices, stray: Bool) -> int:
+    """The first start that counts; without one, of any slice; without slices, zero."""
+    for wanted in (~stray & (slices.kind != SliceKind.PROFILER), ~stray, stray):
+        if wanted.any():
+            return int(slices.start_ns[wanted].min())
+    return 0
+
+
+def _sort(slices: Slices, lanes: int) -> tuple[Int64, Int64]:
+    """Where each lane's slices begin, and the order by lane, start, longer first, file."""
+    narrow = slices.lane_id.astype(np.uint16) if lanes < 1 << 16 else slices.lane_id
+    order = np.argsort(narrow, kind="stable")
+    lane_rows = np.zeros(lanes + 1, np.int64)
+    np.cumsum(np.bincount(slices.lane_id, minlength=lanes), out=lane_rows[1:])
+    for first, last in zip(lane_rows[:-1].tolist(), lane_rows[1:].tolist(), strict=True):
+        rows = order[first:last]
+        start = slices.start_ns[rows]
+        if bool((start[1:] <= start[:-1]).any()):
+            order[first:last] = rows[np.lexsort((-slices.end_ns[rows], start))]
+    return lane_rows, order
+
+
+def _moved_lanes(lane_id: Int32, new_lane: Int32) -> Int32:
+    moved = np.full(len(lane_id), -1, np.int32)
+    known = lane_id >= 0
+    moved[known] = new_lane[lane_id[known]]
+    return moved
+
+
+def _moved_instants(instants: Instants, origin_ns: int, new_lane: Int32) -> Instants:
+    order = np.argsort(instants.time_ns, kind="stable")
+    return Instants(
+        time_ns=instants.time_ns[order] - origin_ns,
+        lane_id=_moved_lanes(instants.lane_id[order], new_lane),
+        name_id=instants.name_id[order],
+        value=instants.value[order],
+    )
+
+
+def _moved_counters(counters: Counters, origin_ns: int) -> Counters:
+    order = np.lexsort((counters.time_ns, counters.series_id))
+    return Counters(
+        series=counters.series,
+        series_id=counters.series_id[order],
+        time_ns=counters.time_ns[order] - origin_ns,
+        value=counters.value[order],
+    )

@@ -1,0 +1,53 @@
+"""Which runtime call launched which GPU activity."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from whichlayer.analysis.trace.columns import Int32, Int64, UInt8
+from whichlayer.analysis.trace.kinds import GPU_WORK, SliceKind
+
+
+def join_launches(kind: UInt8, correlation: Int64, start_ns: Int64) -> Int32:
+    """The launching runtime slice of every GPU activity, by correlation number.
+
+    One graph launch owns many kernels, and a number can recur. Of several calls with the
+    number, the last that begins at or before the activity is taken, else the first. Numbers
+    below 1 mean none.
+
+    Returns:
+        int32 (n,), -1 off the GPU and where the file holds no launch.
+    """
+    launch = np.full(len(kind), -1, np.int32)
+    work = np.flatnonzero(np.isin(kind, GPU_WORK) & (correlation > 0))
+    calls = np.flatnonzero((kind == SliceKind.RUNTIME) & (correlation > 0))
+    if not len(work) or not len(calls):
+        return launch
+    calls = calls[np.lexsort((start_ns[calls], correlation[calls]))]
+    numbers = correlation[calls]
+    first = np.searchsorted(numbers, correlation[work], "left")
+    behind = np.searchsorted(numbers, correlation[work], "right")
+    found = first < behind
+    chosen = first.copy()
+    several = behind - first > 1
+    if bool(several.any()):
+        chosen[several] = _latest_before(
+            start_ns[calls], first[several], behind[several], start_ns[work[several]]
+        )
+    launch[work[found]] = calls[chosen[found]]
+    return launch
+
+
+def _latest_before(starts: Int64, first: Int64, behind: Int64, limit: Int64) -> Int64:
+    """Per query the last index in [first, behind) with ``starts <= limit``, else ``first``.
+
+    ``starts`` is sorted inside each of these stretches; this is a binary search on all at once.
+    """
+    low, high = first.copy(), behind.copy()
+    while bool((low < high).any()):
+        middle = (low + high) // 2
+        active = low < high
+        later = active & (starts[np.minimum(middle, len(starts) - 1)] > limit)
+        high = np.where(later, middle, high)
+        low = np.where(active & ~later, middle + 1, low)
+    return np.maximum(low - 1, first)
