@@ -200,7 +200,7 @@ def test_a_rule_is_explained_in_full() -> None:
     explained = done.stdout.decode()
     assert done.returncode == cli.FINE
     assert explained.startswith("dataloader-wait: ")
-    assert "fix" in explained and "num_workers" in explained
+    assert "  fix  " in explained and "  thresholds  " in explained
 
 
 @pytest.mark.parametrize("arguments", [("--help",), ("report", "--help"), ("demo", "--help")])

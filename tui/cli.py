@@ -10,6 +10,7 @@ answers at once, and a report loads neither Textual nor Rich.
 from __future__ import annotations
 
 import os
+import stat
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -151,8 +152,10 @@ def _show(path: str, typed: Namespace) -> int:
 
 
 def _check_readable(path: str) -> None:
-    with open(path, "rb"):
-        pass
+    """Fail as reading would, where that is known without reading."""
+    if stat.S_ISREG(os.stat(path).st_mode):
+        with open(path, "rb"):
+            pass
 
 
 def _load(path: str, rank: int | None) -> Trace:

@@ -26,8 +26,9 @@ def list_rules() -> str:
     width = max((len(rule.id) for rule in found), default=0)
     lines: list[str] = []
     for rule in found:
-        lines += wrap(f"{rule.layer.id:<9}  {rule.title}", f"{rule.id:<{width}}  ")
-        lines += [" " * (width + 2) + line for line in _thresholds(rule)]
+        lines += wrap(rule.title, f"{rule.id:<{width}}  {rule.layer.id:<9}  ")
+        if rule.thresholds:
+            lines += wrap(", ".join(_thresholds(rule)), " " * (width + 13))
     return "\n".join(lines) + "\n"
 
 
