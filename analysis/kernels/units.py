@@ -1,0 +1,224 @@
+"""What is judged as one: the kernels of one operator call, or a single copy.
+
+An operator's bytes are known for the whole call, so all of its kernels are judged together
+and no figure is spread over them by guess. Where the innermost operator recorded nothing and
+one around it did, the call around it is the unit, with everything launched inside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from whichlayer.analysis.kernels.calls import OpCall
+from whichlayer.analysis.kernels.work import Work, has_model, work_of
+from whichlayer.analysis.trace.columns import Trace
+from whichlayer.analysis.trace.kinds import SliceKind
+
+Int64 = NDArray[np.int64]
+Int32 = NDArray[np.int32]
+
+_MIX: Final = 0x9E3779B97F4A7C15
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """Activities gathered into units, and units into populations.
+
+    A population is all units of the same operator name, arguments and kernels (or of the same
+    copy and size) on devices with the same peaks.
+
+    Attributes:
+        of_activity: int64 (n,), unit of each activity, -1 for those not judged here.
+        population: int64 (units,), population of each unit.
+        first: int64 (populations,), a unit of each.
+        launches: int64 (units,), activities in each unit.
+        operator_row: int32 (units,), the operator that is judged, -1 where none.
+        members: indices of activities sorted by unit, with ``offsets`` int64 (units + 1,).
+    """
+
+    of_activity: Int64
+    population: Int64
+    first: Int64
+    launches: Int64
+    operator_row: Int32
+    members: Int64
+    offsets: Int64
+
+    def activities(self, unit: int) -> Int64:
+        """Indices of the activities of one unit."""
+        return self.members[self.offsets[unit] : self.offsets[unit + 1]]
+
+
+def gather_units(
+    trace: Trace, row: Int32, op_row: Int32, judged: NDArray[np.bool_], match: Int64
+) -> Units:
+    """Group activities.
+
+    Args:
+        trace: the recording.
+        row: int32 (n,), trace rows of activities.
+        op_row: int32 (n,), the operator that launched each, -1 where unknown.
+        judged: bool (n,), which activities are the device's own work.
+        match: int64 (n,), which peaks apply to each.
+    """
+    kernel = trace.kind[row] == SliceKind.KERNEL
+    owner = np.where(kernel & judged, judged_operator(trace, op_row), -1).astype(np.int64)
+    # Kernels of one call share a key; everything else is alone.
+    alone = np.arange(len(row), dtype=np.int64)
+    key = np.where(owner >= 0, owner * (int(match.max(initial=0)) + 1) + match, -1 - alone)
+    key = key[judged]
+    index = np.flatnonzero(judged)
+    _, inverse = np.unique(key, return_inverse=True)
+    units = int(inverse.max(initial=-1)) + 1
+    of_activity = np.full(len(row), -1, np.int64)
+    of_activity[index] = inverse
+    order = np.argsort(inverse, kind="stable")
+    members = index[order]
+    launches = np.bincount(inverse, minlength=units).astype(np.int64)
+    offsets = np.concatenate(([0], np.cumsum(launches)))
+    lead = members[offsets[:-1]] if units else members
+    operator_row = owner[lead].astype(np.int32)
+    identity = _identity(trace, row, members, offsets, operator_row, match, lead)
+    _, first, population = np.unique(identity, return_index=True, return_inverse=True)
+    return Units(of_activity, population, first, launches, operator_row, members, offsets)
+
+
+def _identity(
+    trace: Trace,
+    row: Int32,
+    members: Int64,
+    offsets: Int64,
+    operator_row: Int32,
+    match: Int64,
+    lead: Int64,
+) -> NDArray[np.uint64]:
+    """A number per unit, equal for units of one population."""
+    if not len(lead):
+        return np.empty(0, np.uint64)
+    words = np.random.default_rng(20).integers(1, 2**63, len(trace.strings) + 1, dtype=np.uint64)
+    names = words[trace.name_id[row[members]]]
+    kernels = np.add.reduceat(names, offsets[:-1])
+    has_operator = operator_row >= 0
+    operator_name = np.where(has_operator, trace.name_id[operator_row], len(trace.strings))
+    detail = np.where(has_operator, trace.detail_id[operator_row], -1)
+    copies = trace.kind[row[lead]] != SliceKind.KERNEL
+    detail = np.where(copies, _copied_bytes(trace, row[lead], copies), detail)
+    mixed = kernels * np.uint64(_MIX)
+    mixed ^= words[operator_name] + detail.astype(np.uint64) * np.uint64(0xC2B2AE3D27D4EB4F)
+    return mixed * np.uint64(_MIX) + match[lead].astype(np.uint64)
+
+
+def _copied_bytes(trace: Trace, rows: Int32, copies: NDArray[np.bool_]) -> Int64:
+    """Bytes of copies and memsets, -1 where not recorded; rows that are neither give -1."""
+    found = np.full(len(rows), -1, np.int64)
+    ids, inverse = np.unique(trace.detail_id[rows[copies]], return_inverse=True)
+    sizes = np.array([bytes_of(trace.detail_by_id(int(item))) for item in ids], np.int64)
+    if len(ids):
+        found[copies] = sizes[inverse]
+    return found
+
+
+def bytes_of(detail: object) -> int:
+    """The ``bytes`` of a copy as recorded, -1 where it is missing or no count."""
+    value = detail.get("bytes") if hasattr(detail, "get") else None
+    if isinstance(value, str) and value.isdigit():
+        value = int(value)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 1 << 50:
+        return -1
+    return value
+
+
+def judged_operator(trace: Trace, op_row: Int32) -> Int64:
+    """The operator whose figures count for each launch: int64 (n,), -1 where none.
+
+    The innermost one; where nothing is known of it, the nearest one around it of which
+    something is, and then for everything that was launched inside that one.
+    """
+    present = np.unique(op_row[op_row >= 0]).astype(np.int64)
+    if not len(present):
+        return np.full(len(op_row), -1, np.int64)
+    known = _by_pair(trace, lambda call: work_of(call).known or _needs_kernels(call))
+    adopted = np.zeros(len(trace), np.bool_)
+    at = present[~known(present)]
+    while len(at):
+        at = np.unique(_parent_operator(trace, at))
+        at = at[at >= 0]
+        enough = known(at) if len(at) else np.empty(0, np.bool_)
+        adopted[at[enough]] = True
+        at = at[~enough]
+    judged = present.copy()
+    climb = present
+    while adopted.any() and (climb >= 0).any():
+        inside = (climb >= 0) & adopted[np.maximum(climb, 0)]
+        judged[inside] = climb[inside]
+        climb = np.where(climb >= 0, _parent_operator(trace, np.maximum(climb, 0)), -1)
+    where = np.searchsorted(present, op_row)
+    return np.where(op_row >= 0, judged[np.minimum(where, len(present) - 1)], -1)
+
+
+def _needs_kernels(call: OpCall) -> bool:
+    """Whether the names of its kernels may still tell what the arguments do not."""
+    return has_model(call.name) and call.recorded and bool(call.shapes(0))
+
+
+def _by_pair(trace: Trace, ask: Callable[[OpCall], bool]) -> Callable[[Int64], NDArray[np.bool_]]:
+    """Ask once for each distinct pair of name and arguments."""
+    answers: dict[tuple[int, int], bool] = {}
+
+    def known(rows: Int64) -> NDArray[np.bool_]:
+        pairs = np.stack((trace.name_id[rows], trace.detail_id[rows]), axis=1)
+        unique, inverse = np.unique(pairs, axis=0, return_inverse=True)
+        result = np.zeros(len(unique), np.bool_)
+        for index, (name, detail) in enumerate(unique.tolist()):
+            if (name, detail) not in answers:
+                call = OpCall.from_detail(trace.strings[name], trace.detail_by_id(detail))
+                answers[name, detail] = ask(call)
+            result[index] = answers[name, detail]
+        return result[inverse.reshape(-1)]
+
+    return known
+
+
+def _parent_operator(trace: Trace, rows: Int64) -> Int64:
+    at = trace.parent[rows].astype(np.int64)
+    while True:
+        climb = (at >= 0) & (trace.kind[np.maximum(at, 0)] != SliceKind.CPU_OP)
+        if not climb.any():
+            return at
+        at[climb] = trace.parent[at[climb]]
+
+
+def work_of_unit(trace: Trace, row: Int32, units: Units, unit: int) -> tuple[str, Work]:
+    """Operator name and work of a unit."""
+    members = units.activities(unit)
+    lead = int(row[members[0]])
+    if trace.kind[lead] != SliceKind.KERNEL:
+        return "", work_of_copy(int(trace.kind[lead]), bytes_of(trace.detail(lead)))
+    operator = int(units.operator_row[unit])
+    if operator < 0:
+        return "", Work(reason=_no_operator(trace, lead))
+    names = tuple(sorted({trace.name(int(item)) for item in row[members]}))
+    name = trace.name(operator)
+    return name, work_of(OpCall.from_detail(name, trace.detail(operator), names))
+
+
+def work_of_copy(kind: int, size: int) -> Work:
+    """A memset writes its bytes; a copy on the device reads and writes them."""
+    if size < 0:
+        return Work(category="copy", reason="the copy's size is not recorded")
+    if kind == SliceKind.MEMSET:
+        return Work(bytes=size, category="fill")
+    return Work(bytes=2 * size, category="copy")
+
+
+def _no_operator(trace: Trace, row: int) -> str:
+    if trace.launch[row] < 0:
+        return "no launch in the file"
+    return "no operator around its launch"
