@@ -24,6 +24,8 @@ from whichlayer.analysis.intervals import Intervals, Measure, union
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import SliceKind
 
+#: Hand-overs to the autograd thread without an event last up to this (seen: 0.1 to 3 ms).
+MAX_HANDOVER_NS = 3_000_000
 _PASSIVE = (int(Doing.NOTHING), int(Doing.WAITING))
 _WEAK = (*_PASSIVE, int(Doing.PYTHON), int(Doing.ANNOTATED))
 
@@ -91,6 +93,7 @@ def _overlay(layers: list[HostStates]) -> HostStates:
         open_ &= ~take
     for other_state, other_drain, other_row in looked_up[1:]:
         take = open_ & np.isin(state, _PASSIVE) & (other_state == Doing.ANNOTATED)
+        take |= open_ & (state == Doing.NOTHING) & (other_state == Doing.WAITING)
         state[take], drain[take], row[take] = other_state[take], other_drain[take], other_row[take]
     return HostStates(time, state, drain, row)
 
@@ -124,15 +127,23 @@ def _judge_stretches(states: HostStates) -> HostStates:
     start, state = states.start_ns, states.state.copy()
     if not len(start):
         return states
+    # The autograd engine takes its time to wake a thread and to find the first node.
+    waiting = state == Doing.WAITING
+    state[waiting & (_run_lengths(start, waiting) < MAX_HANDOVER_NS)] = Doing.DISPATCH
     weak = np.isin(state, _WEAK)
-    change = np.flatnonzero(np.diff(weak.astype(np.int8), prepend=~weak[:1]))
-    first_time = start[change]
-    length = np.append(first_time[1:], np.iinfo(np.int64).max) - first_time
-    run = np.cumsum(np.isin(np.arange(len(start)), change)) - 1
-    short = length[run] < MIN_STRETCH_NS
+    short = _run_lengths(start, weak) < MIN_STRETCH_NS
     state[weak & short] = Doing.DISPATCH
     python = weak & ~short & np.isin(state, (int(Doing.PYTHON), int(Doing.ANNOTATED)))
     state[python] = cause_code("python-overhead")
     state[weak & ~short & ~python] = cause_code("unattributed")
     drain = np.where(states.drain == states.state, state, states.drain).astype(np.int32)
     return HostStates(start, state, drain, states.row)
+
+
+def _run_lengths(start: NDArray[np.int64], member: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """For each stretch, how long the run of members or others around it lasts."""
+    first = np.flatnonzero(np.diff(member.astype(np.int8), prepend=~member[:1]))
+    begins = start[first]
+    length = np.append(begins[1:], np.iinfo(np.int64).max) - begins
+    run = np.searchsorted(first, np.arange(len(start)), "right") - 1
+    return np.asarray(length[run], np.int64)

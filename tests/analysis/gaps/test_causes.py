@@ -1,0 +1,320 @@
+"""Each cause where it must be found and where it must not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.program import AUTOGRAD, Program, gap_time
+from whichlayer.analysis.gaps.explain import explain_gap
+from whichlayer.analysis.layers import Layer
+
+LOADER = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
+
+
+def two_kernels(second_launch: float, second_start: float) -> Program:
+    """A kernel until 100 µs, and one that comes later."""
+    program = Program()
+    program.kernel("first", 10, 90, (0, 5))
+    program.kernel("second", second_start, 100, (second_launch, 5))
+    return program
+
+
+def test_the_loader_that_keeps_the_next_launch_is_the_cause(tmp_path: Path) -> None:
+    program = two_kernels(1010, 1016)
+    program.annotation(LOADER, 50, 950)
+    analysis = program.analysis(tmp_path)
+    assert gap_time(analysis)["dataloader-wait"] == 910  # with its ramp
+    index = list(analysis.gaps.cause).index(analysis.gaps.rule_ids.index("dataloader-wait"))
+    text = explain_gap(analysis, index)
+    assert text.layer == Layer.RUNTIME
+    assert "num_workers" in text.fix
+
+
+def test_a_loader_that_the_queue_covers_is_no_cause_beside_a_late_sync(tmp_path: Path) -> None:
+    program = Program()
+    program.kernel("long", 10, 1000, (0, 5))
+    program.kernel("queued", 1011, 500, (6, 5))
+    program.annotation(LOADER, 20, 600)
+    program.call("cudaStreamSynchronize", 700, 1000)
+    program.kernel("after", 1756, 100, (1750, 5))
+    told = gap_time(program.analysis(tmp_path))
+    assert "dataloader-wait" not in told
+    assert told["host-sync"] == pytest.approx(1750 - 1511)
+
+
+def test_operators_inside_the_loader_call_are_loading(tmp_path: Path) -> None:
+    program = two_kernels(1010, 1016)
+    program.annotation(LOADER, 50, 950)
+    program.operator("aten::stack", 200, 700)
+    assert gap_time(program.analysis(tmp_path))["dataloader-wait"] == 910
+
+
+def test_loader_frames_tell_where_the_annotation_is_missing(tmp_path: Path) -> None:
+    program = two_kernels(1010, 1016)
+    program.frame("train.py(10): main", 0, 1100)
+    program.frame("torch/utils/data/dataloader.py(630): __next__", 50, 950)
+    analysis = program.analysis(tmp_path)
+    assert gap_time(analysis)["dataloader-wait"] == 910  # with its ramp
+    assert {str(explain_gap(analysis, i).where) for i in range(2)} == {"train.py:10"}
+
+
+def test_a_sync_pays_for_the_ramp_it_caused_but_not_for_more(tmp_path: Path) -> None:
+    program = Program()
+    program.kernel("work", 10, 190, (0, 5))
+    program.call("cudaDeviceSynchronize", 100, 105)  # waits 100 µs of work, returns at 205
+    for i in range(20):  # each launch 40 µs apart, each kernel 10 µs: never ahead again
+        begin = 240 + 40 * i
+        program.operator("aten::add", begin - 30, 38)
+        program.kernel("short", begin + 6, 10, (begin, 5))
+    told = gap_time(program.analysis(tmp_path))
+    # 5 µs of the call's tail, and the 100 µs of lead that it cost.
+    assert told["host-sync"] == pytest.approx(105, abs=1)
+    assert told["launch-bound"] > 300
+
+
+def test_once_the_host_is_ahead_again_the_sync_is_paid(tmp_path: Path) -> None:
+    program = Program()
+    program.kernel("work", 10, 990, (0, 5))
+    program.call("cudaDeviceSynchronize", 20, 985)
+    program.kernel("long", 1046, 500, (1040, 5))
+    program.kernel("queued", 1546, 100, (1050, 5))
+    program.kernel("late", 1706, 100, (1700, 5))
+    program.operator("aten::relu", 1600, 110)
+    told = gap_time(program.analysis(tmp_path))
+    assert told["host-sync"] == pytest.approx(40)
+    assert told["launch-bound"] == pytest.approx(1700 - 1646)
+
+
+def test_a_blocking_copy_to_the_device_is_the_copy_not_a_sync(tmp_path: Path) -> None:
+    program = Program()
+    program.kernel("first", 10, 90, (0, 5))
+    program.operator("aten::to", 55, 960)
+    program.copy("Memcpy HtoD (Pageable -> Device)", 210, 800, (60, 955))
+    program.kernel("second", 1030, 100, (1022, 5))
+    told = gap_time(program.analysis(tmp_path))
+    assert told["h2d-pageable"] == pytest.approx(110 + 800 + 12, abs=1)
+    assert "host-sync" not in told
+
+
+def test_a_copy_from_pinned_memory_is_exposed_only_where_nothing_computes(tmp_path: Path) -> None:
+    program = Program()
+    program.kernel("first", 10, 500, (0, 5))
+    program.copy("Memcpy HtoD (Pinned -> Device)", 100, 600, (20, 5), stream=20)
+    program.kernel("second", 702, 100, (30, 5))
+    told = gap_time(program.analysis(tmp_path))
+    assert told["h2d-exposed"] == 190
+    assert "h2d-pageable" not in told
+
+
+def test_item_waits_for_the_device(tmp_path: Path) -> None:
+    program = Program()
+    program.kernel("work", 10, 490, (0, 5))
+    program.operator("aten::item", 20, 510)
+    program.operator("aten::_local_scalar_dense", 21, 508)
+    program.copy("Memcpy DtoH (Device -> Pageable)", 501, 1, (25, 490), bytes=4)
+    program.call("cudaStreamSynchronize", 516, 10)
+    program.kernel("next", 566, 100, (560, 5))
+    told = gap_time(program.analysis(tmp_path))
+    assert told["host-sync"] == pytest.approx(560 - 502 + 1, abs=2)
+
+
+def test_item_of_a_cpu_tensor_is_no_sync(tmp_path: Path) -> None:
+    program = two_kernels(190, 196)
+    program.operator("aten::item", 100, 40)
+    assert "host-sync" not in gap_time(program.analysis(tmp_path))
+
+
+def test_dispatch_that_is_always_late_is_launch_bound(tmp_path: Path) -> None:
+    program = Program()
+    for i in range(30):
+        program.operator("aten::add", 100 * i, 95)
+        program.kernel("short", 100 * i + 96, 5, (100 * i + 90, 5))
+    analysis = program.analysis(tmp_path)
+    told = gap_time(analysis)
+    assert told["launch-bound"] == pytest.approx(29 * 89, rel=0.01)
+    assert [finding.rule for finding in analysis.findings][0] == "launch-bound"
+
+
+def test_a_full_queue_is_not_launch_bound(tmp_path: Path) -> None:
+    program = Program()
+    for i in range(30):
+        program.operator("aten::add", 20 * i, 18)
+        # Launch calls that block because the queue is full: back-pressure, no finding.
+        program.kernel("dense", 10 + 100 * i, 99, (20 * i + 1, 15))
+    analysis = program.analysis(tmp_path)
+    assert gap_time(analysis) == {}
+    assert analysis.findings == ()
+
+
+def test_freeing_memory_while_the_device_is_idle_is_the_allocator(tmp_path: Path) -> None:
+    program = two_kernels(1020, 1026)
+    program.operator("aten::convolution", 100, 930)
+    program.call("cudaFree", 120, 880)
+    told = gap_time(program.analysis(tmp_path))
+    assert told["allocator"] == 880
+    assert told["launch-bound"] == pytest.approx(40)
+
+
+def test_an_allocation_that_the_queue_covers_costs_nothing(tmp_path: Path) -> None:
+    program = Program()
+    program.kernel("long", 10, 2000, (0, 5))
+    program.call("cudaMalloc", 20, 500)
+    program.kernel("queued", 2010, 100, (600, 5))
+    assert gap_time(program.analysis(tmp_path)) == {}
+
+
+def test_long_python_is_told_and_short_python_is_dispatch(tmp_path: Path) -> None:
+    program = Program()
+    program.frame("train.py(1): main", 0, 5000)
+    program.kernel("first", 10, 90, (0, 5))
+    program.frame("train.py(50): log", 120, 1800)
+    program.kernel("second", 2006, 100, (2000, 5))
+    program.kernel("queued", 2106, 20, (2010, 5))
+    program.operator("aten::add", 2100, 50)
+    program.kernel("third", 2196, 100, (2190, 5))
+    analysis = program.analysis(tmp_path)
+    told = gap_time(analysis)
+    assert told["python-overhead"] == pytest.approx(1900)
+    assert told["launch-bound"] == pytest.approx(2190 - 2126)
+    finding = next(f for f in analysis.findings if f.rule == "python-overhead")
+    assert str(finding.where) == "train.py:50"
+
+
+def test_operators_in_host_memory_are_told(tmp_path: Path) -> None:
+    program = two_kernels(1010, 1016)
+    program.operator("aten::sort", 100, 900)
+    assert gap_time(program.analysis(tmp_path))["cpu-operator"] == 900
+
+
+def test_a_slow_view_inside_an_operator_that_launches_is_dispatch(tmp_path: Path) -> None:
+    program = two_kernels(1010, 1016)
+    program.operator("aten::ones", 100, 920)
+    program.operator("aten::empty", 110, 800)
+    told = gap_time(program.analysis(tmp_path))
+    assert "cpu-operator" not in told
+    assert told["launch-bound"] == pytest.approx(910)
+
+
+def test_nothing_recorded_on_the_thread_is_unknown(tmp_path: Path) -> None:
+    analysis = two_kernels(2010, 2016).analysis(tmp_path)
+    assert gap_time(analysis)["unattributed"] == pytest.approx(1910)
+    text = explain_gap(analysis, 0)
+    assert "with_stack=True" in " ".join(text.evidence)
+
+
+def test_a_kernel_without_a_launch_leaves_only_its_own_gap_unknown(tmp_path: Path) -> None:
+    program = two_kernels(1010, 1016)
+    program.annotation(LOADER, 50, 950)
+    program.kernel("orphan", 2000, 100)
+    told = gap_time(program.analysis(tmp_path))
+    assert told["unattributed"] == pytest.approx(2000 - 1116)
+    assert told["dataloader-wait"] == 910
+
+
+def test_exposed_communication_is_what_no_computation_covers(tmp_path: Path) -> None:
+    program = Program()
+    program.kernel("backward", 10, 500, (0, 5))
+    program.kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL", 200, 800, (6, 5), stream=20)
+    program.kernel("step", 1001, 100, (12, 5))
+    analysis = program.analysis(tmp_path)
+    assert gap_time(analysis) == {"exposed-comm": 490}
+    assert analysis.devices[0].exposed_comm_ns == 490_000
+
+
+def test_the_profiler_itself_is_nobodys_fault(tmp_path: Path) -> None:
+    program = two_kernels(1010, 1016)
+    program.operator("aten::add", 100, 920)
+    program.slice("overhead", "Buffer Flush", 200, 700, pid=-1, tid=0)
+    told = gap_time(program.analysis(tmp_path))
+    assert told["profiler-overhead"] == 700
+    assert told["launch-bound"] == pytest.approx(210)
+
+
+def test_a_buffer_flush_beside_a_loader_call_leaves_the_loader_to_blame(tmp_path: Path) -> None:
+    program = two_kernels(1010, 1016)
+    program.annotation(LOADER, 50, 950)
+    program.slice("overhead", "Buffer Flush", 200, 700, pid=-1, tid=0)
+    told = gap_time(program.analysis(tmp_path))
+    assert told["dataloader-wait"] == 910
+    assert "profiler-overhead" not in told
+
+
+def test_inside_a_graph_launch_the_host_is_never_late(tmp_path: Path) -> None:
+    program = Program()
+    correlation = program.kernel("a", 20, 100, (0, 15), call="cudaGraphLaunch")
+    program.kernel("b", 170, 100, correlation=correlation)
+    program.kernel("c", 330, 100, correlation=correlation)
+    assert gap_time(program.analysis(tmp_path)) == {"in-graph-gap": 110}
+
+
+def test_the_autograd_thread_late_because_main_was_blames_main(tmp_path: Path) -> None:
+    program = Program()
+    program.kernel("forward", 10, 90, (0, 5))
+    program.frame("train.py(1): main", 0, 3000)
+    program.frame("train.py(7): augment", 60, 900)
+    program.frame("torch/autograd/graph.py(800): _engine_run_backward", 970, 1500)
+    program.operator("AddmmBackward0", 1000, 30, thread=AUTOGRAD)
+    program.kernel("backward", 1026, 100, (1020, 5), thread=AUTOGRAD)
+    told = gap_time(program.analysis(tmp_path))
+    assert told["python-overhead"] == pytest.approx(870 + 50)  # and the lead that it cost
+    assert "unattributed" not in told
+
+
+def test_main_late_because_backward_was_dispatching_blames_dispatch(tmp_path: Path) -> None:
+    program = Program()
+    program.step(1, 0, 1600)
+    program.kernel("backward", 110, 90, (100, 5), thread=AUTOGRAD)
+    for start in range(200, 1000, 50):
+        program.operator("ViewBackward0", start, 45, thread=AUTOGRAD)
+    program.call("cudaLaunchKernel", 990, 5, thread=AUTOGRAD)
+    program.kernel("optimizer", 1016, 100, (1010, 5))
+    told = gap_time(program.analysis(tmp_path))
+    assert told["launch-bound"] == pytest.approx(810)
+
+
+def test_queued_work_that_waits_without_a_reason_is_unknown(tmp_path: Path) -> None:
+    program = Program()
+    program.kernel("first", 10, 90, (0, 5))
+    program.kernel("waits", 5000, 100, (6, 5))
+    analysis = program.analysis(tmp_path)
+    assert gap_time(analysis)["unattributed"] > 4800
+    assert "enable_cuda_sync_events" in " ".join(
+        explain_gap(analysis, len(analysis.gaps) - 1).evidence
+    )
+
+
+def test_a_slow_launch_into_an_empty_queue_is_module_loading(tmp_path: Path) -> None:
+    program = Program()
+    program.kernel("first", 10, 90, (0, 5))
+    program.operator("aten::conv2d", 100, 1000)
+    program.kernel("second", 1020, 100, (105, 910))
+    told = gap_time(program.analysis(tmp_path))
+    assert told["module-load"] == pytest.approx(890, abs=25)
+
+
+@pytest.mark.parametrize("name", ["hipFree", "cuMemUnmap", "cudaHostAlloc", "hipMalloc"])
+def test_allocation_calls_of_every_api_are_known(tmp_path: Path, name: str) -> None:
+    program = two_kernels(1020, 1026)
+    program.call(name, 120, 880)
+    assert gap_time(program.analysis(tmp_path))["allocator"] == 880
+
+
+@pytest.mark.parametrize(
+    ("name", "blocks"),
+    [
+        ("cudaDeviceSynchronize", True),
+        ("hipStreamSynchronize", True),
+        ("cuCtxSynchronize", True),
+        ("cudaMemcpy", True),
+        ("hipMemcpyWithStream", True),
+        ("cudaEventQuery", False),
+        ("cudaStreamWaitEvent", False),
+        ("cudaMemcpyAsync", False),
+    ],
+)
+def test_which_calls_block(tmp_path: Path, name: str, blocks: bool) -> None:
+    program = two_kernels(1020, 1026)
+    program.call(name, 120, 880)
+    assert ("host-sync" in gap_time(program.analysis(tmp_path))) == blocks
