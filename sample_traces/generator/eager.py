@@ -85,6 +85,9 @@ class Eager:
             enter(self.thread.frame(f"nn.Module: {kind}_{number}", module_id=number))
             enter(self.thread.frame("torch/nn/modules/module.py(1743): _call_impl"))
             enter(self.thread.frame(forward or FORWARD[kind], pre=1.2))
+            for _ in range(2):  # looking up sub-modules or parameters
+                with self.thread.frame("torch/nn/modules/module.py(1915): __getattr__", pre=0.2):
+                    pass
             if builtin:
                 enter(self.thread.frame(builtin, pre=1.0))
             yield

@@ -158,3 +158,32 @@ def foreach_sgd(rt: Eager, parameters: Sequence[Tensor]) -> None:
             _multi_tensor(rt, _foreach_list_name(), parameters, 3, 0.85, 32)
         with rt.op("aten::_foreach_add_", listed, listed, -0.1, pre=30.0, post=2.0):
             _multi_tensor(rt, _foreach_list_name(), parameters, 3, 0.85, 32)
+
+
+def clip_and_average(rt: Eager, parameters: Sequence[Tensor]) -> None:
+    """``clip_grad_norm_(foreach=True)`` before a step, and the moving average of the weights."""
+    listed = list(parameters)
+    space = "at::native::(anonymous namespace)::"
+    t = parameters[0].dtype.cpp
+    norm = (
+        f"{space}TensorListMetadata<1>, {space}LpNormFunctor<{t}, (at::native::NormType)1, {t}, "
+        f"1, 1, 0>, float*, int"
+    )
+    lerp = (
+        f"{space}TensorListMetadata<2>, {space}TernaryOpScalarFunctor<{t}, 2, 2, 0>, "
+        "at::native::LerpFunctor<float>, float"
+    )
+    scale = (
+        f"{space}TensorListMetadata<1>, {space}BinaryOpScalarTensorFunctor<{t}, 1, 1, 0>, "
+        "std::multiplies<float>, float*, float"
+    )
+
+    def kernel(arguments: str) -> str:
+        return f"void {space}multi_tensor_apply_kernel<{arguments}>({arguments})"
+
+    with rt.op("aten::_foreach_norm", listed, 2, None, pre=30.0, post=2.0):
+        _multi_tensor(rt, kernel(norm), parameters, 1, 0.86, 32)
+    with rt.op("aten::_foreach_mul_", listed, tensor((), FLOAT), pre=26.0, post=2.0):
+        _multi_tensor(rt, kernel(scale), parameters, 2, 0.86, 28)
+    with rt.op("aten::_foreach_lerp_", listed, listed, 0.001, pre=30.0, post=2.0):
+        _multi_tensor(rt, kernel(lerp), parameters, 3, 0.87, 32)

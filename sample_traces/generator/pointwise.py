@@ -345,3 +345,42 @@ def cast(rt: Eager, x: Tensor, dtype: DType) -> Tensor:
         with rt.op("aten::copy_", out, x, False, pre=2.6, post=1.0):
             rt.launch(cast_kernel(x, out))
     return out
+
+
+def strided_kernel(
+    functor: str, work: Work, count: int, quality: float, registers: int = 18
+) -> Kernel:
+    """The kernel of a pointwise operator whose tensors differ in layout."""
+    body = f"at::native::gpu_kernel_impl_nocast<{functor} >"
+    signature = f"(at::TensorIteratorBase&, {functor} const&)::{{lambda(int)#1}}"
+    return Kernel(
+        f"void at::native::elementwise_kernel<128, 4, {body}{signature}>(int, {body}{signature})",
+        blocks(count),
+        (THREADS, 1, 1),
+        registers,
+        work,
+        quality,
+    )
+
+
+def functor_copy(dtype: DType) -> str:
+    """``copy_`` between layouts."""
+    numbers = (3, 12 if dtype is BF16 else 7, 1)
+    return "at::native::direct_copy_kernel_cuda(at::TensorIteratorBase&)" + _lambda(
+        dtype, 1, numbers
+    )
+
+
+def to_channels_last(rt: Eager, x: Tensor) -> Tensor:
+    """``x.contiguous(memory_format=torch.channels_last)``."""
+    _, c, h, w = x.shape
+    out = Tensor(x.shape, x.dtype, (h * w * c, 1, w * c, c))
+    with (
+        rt.op("aten::contiguous", x, 2, pre=0.8),
+        rt.op("aten::clone", x, 2, pre=1.2),
+    ):
+        empty_like(rt, x)
+        with rt.op("aten::copy_", out, x, False, pre=2.6, post=1.0):
+            work = Work(bytes=float(2 * x.bytes))
+            rt.launch(strided_kernel(functor_copy(x.dtype), work, x.count, 0.68))
+    return out

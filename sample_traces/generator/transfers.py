@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sample_traces.generator.eager import Eager
 from sample_traces.generator.machine import DEFAULT_STREAM
-from sample_traces.generator.records import Activity
+from sample_traces.generator.records import Activity, Call
 from sample_traces.generator.tensors import Tensor
 
 
@@ -46,14 +46,16 @@ def to_device(
     return activity
 
 
-def item(rt: Eager, x: Tensor, staging: str = "pageable") -> None:
+def item(rt: Eager, x: Tensor, staging: str = "pageable") -> list[Call]:
     """``x.item()``: a copy of one element that waits for all earlier work of the stream.
 
     ``staging`` is where torch puts the element: pageable memory until 2.5, pinned memory later.
+    Returns the two calls, of which the first (pageable) or the second (pinned) waits.
     """
     with (
         rt.op("aten::item", x, pre=2.0, post=0.8),
         rt.op("aten::_local_scalar_dense", x, pre=2.6, post=1.0),
     ):
-        rt.thread.copy(x.dtype.size, f"DtoH {staging}")
-        rt.thread.synchronize("cudaStreamSynchronize", rt.machine.stream_end())
+        copy = rt.thread.copy(x.dtype.size, f"DtoH {staging}")
+        wait = rt.thread.synchronize("cudaStreamSynchronize", rt.machine.stream_end())
+    return [copy.call, wait]

@@ -14,6 +14,8 @@ Span = tuple[int, int]
 
 #: No two kernels of a full queue are further apart than this, in nanoseconds.
 SPACING = 2_500
+#: A host that launches so long before the device can start has caught up, in nanoseconds.
+AHEAD = 100_000
 
 
 def merge(spans: Sequence[Span]) -> list[Span]:
@@ -180,3 +182,23 @@ class TruthWriter:
 def step_of(session: Session, event: OpEvent) -> str:
     """The name of the step in which an operator started."""
     return next(s.name for s in session.steps if s.start <= event.start < s.end)
+
+
+def ramps(session: Session, drained: Sequence[int]) -> list[Span]:
+    """The idle stretches after moments at which the queue was empty, until the host is ahead.
+
+    The host is ahead once a kernel was launched :data:`AHEAD` before the device could start it.
+    """
+    facts = facts_of(session)
+    activities = sorted(session.machine.recording.activities, key=lambda a: a.start)
+    found: list[Span] = []
+    for moment in drained:
+        after = [a for a in activities if a.start >= moment]
+        caught_up = next((a.start for a in after if a.start - a.call.end >= AHEAD), facts.window[1])
+        earlier = max((a.end for a in activities if a.start < moment), default=moment)
+        found += [
+            span
+            for span in facts.idle
+            if span[1] - span[0] > SPACING and span[0] >= earlier and span[1] <= caught_up
+        ]
+    return found
