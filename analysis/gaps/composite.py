@@ -26,6 +26,10 @@ from whichlayer.analysis.trace.kinds import SliceKind
 
 #: Hand-overs to the autograd thread without an event last up to this (seen: 0.1 to 3 ms).
 MAX_HANDOVER_NS = 3_000_000
+#: Pauses this much longer than nine in ten of the thread's own are something of their own.
+PAUSE_RATIO = 5
+#: Longer than this is never an ordinary pause between two operators.
+MAX_STRETCH_NS = 1_000_000
 _PASSIVE = (int(Doing.NOTHING), int(Doing.WAITING))
 _WEAK = (*_PASSIVE, int(Doing.PYTHON), int(Doing.ANNOTATED))
 
@@ -131,13 +135,27 @@ def _judge_stretches(states: HostStates) -> HostStates:
     waiting = state == Doing.WAITING
     state[waiting & (_run_lengths(start, waiting) < MAX_HANDOVER_NS)] = Doing.DISPATCH
     weak = np.isin(state, _WEAK)
-    short = _run_lengths(start, weak) < MIN_STRETCH_NS
+    lasts = _run_lengths(start, weak)
+    short = lasts < _usual_pause(lasts, weak)
     state[weak & short] = Doing.DISPATCH
     python = weak & ~short & np.isin(state, (int(Doing.PYTHON), int(Doing.ANNOTATED)))
     state[python] = cause_code("python-overhead")
     state[weak & ~short & ~python] = cause_code("unattributed")
     drain = np.where(states.drain == states.state, state, states.drain).astype(np.int32)
     return HostStates(start, state, drain, states.row)
+
+
+def _usual_pause(lasts: NDArray[np.int64], weak: NDArray[np.bool_]) -> int:
+    """Up to how long this thread pauses between operators without that meaning anything.
+
+    Recorded stacks and slow hosts stretch every pause, so the thread's own pauses set it.
+    """
+    starts = weak & np.concatenate(([True], ~weak[:-1]))
+    pauses = lasts[starts]
+    if len(pauses) < 20:
+        return MIN_STRETCH_NS
+    usual = int(PAUSE_RATIO * np.percentile(pauses, 90))
+    return min(max(MIN_STRETCH_NS, usual), MAX_STRETCH_NS)
 
 
 def _run_lengths(start: NDArray[np.int64], member: NDArray[np.bool_]) -> NDArray[np.int64]:

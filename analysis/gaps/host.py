@@ -111,7 +111,7 @@ class Marks:
 
 #: Shorter stretches without an operator are the framework between two operators: dispatch.
 #: Setting ``rules.python-overhead.min_us``.
-MIN_STRETCH_NS = 100_000
+MIN_STRETCH_NS = 200_000
 
 
 def _classify(name: str, kind: SliceKind, category: str) -> int:

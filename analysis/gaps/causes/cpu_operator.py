@@ -14,6 +14,6 @@ RULE = Rule(
     layer=Layer.PYTORCH,
     title="operators on CPU tensors in the step",
     fix="run it on the device, or move it into the loader's workers",
-    thresholds={"note": 0.05, "min_us": 100.0},
+    thresholds={"note": 0.05, "min_us": 200.0},
     source="ours",
 )

@@ -15,6 +15,6 @@ RULE = Rule(
     title="Python that launches nothing",
     fix="move it out of the step: do it once, in the loader's workers, in another thread, or "
     "on the device",
-    thresholds={"note": 0.05, "min_us": 100.0},
+    thresholds={"note": 0.05, "min_us": 200.0},
     source="ours",
 )
