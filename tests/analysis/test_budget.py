@@ -7,8 +7,8 @@ from pathlib import Path
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.support.program import AUTOGRAD, MAIN, Program
 
+from tests.support.program import AUTOGRAD, MAIN, Program
 from whichlayer.analysis import Options
 from whichlayer.analysis.results import Budget
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support.program import gap_time
 
+from tests.support.program import gap_time
 from whichlayer.analysis import Analysis, Options, TraceError, analyse, load
 from whichlayer.analysis.layers import ABOVE_CUDA
 from whichlayer.analysis.results import Budget
