@@ -1,0 +1,203 @@
+"""What the keys do: one action per entry of the key table.
+
+Movement keys act on the part that has the focus: the timeline, or a panel's list.
+"""
+
+from __future__ import annotations
+
+from textual.app import App
+
+from whichlayer.tui import travel
+from whichlayer.tui.document import Document
+from whichlayer.tui.layout import PANELS
+from whichlayer.tui.palette import DARK, LIGHT
+from whichlayer.tui.view import History, View
+from whichlayer.tui.widgets.footer import Footer
+from whichlayer.tui.widgets.help_screen import HelpScreen
+from whichlayer.tui.widgets.kernel_table import KernelTable
+from whichlayer.tui.widgets.pane import Pane
+from whichlayer.tui.widgets.panel import Panel
+from whichlayer.tui.widgets.timeline import Timeline
+
+
+class KeyActions(App[int]):
+    """The actions of the application; what they change goes through :meth:`look_at`."""
+
+    document: Document | None
+    look: View | None
+    history: History
+
+    def look_at(self, view: View, noted: bool = True) -> None:
+        """Show another view; ``noted`` ones can be undone."""
+        raise NotImplementedError
+
+    def bring_to_front(self, name: str) -> None:
+        """Show a panel that shares its place with others."""
+        raise NotImplementedError
+
+    @property
+    def panes(self) -> list[Pane]:
+        """All parts of the screen from top to bottom."""
+        return list(self.screen_stack[0].query(Pane))
+
+    def say(self, text: str) -> None:
+        """A word to the user, in place of the keys, until the next act."""
+        self.screen_stack[0].query_one(Footer).say(text)
+
+    def _panel(self) -> Panel | None:
+        focused = self.focused
+        return focused if isinstance(focused, Panel) else None
+
+    def _go(self, view: View | None, otherwise: str) -> None:
+        """Show a view, or say why there is none."""
+        if view is None:
+            self.say(otherwise)
+        else:
+            self.look_at(view)
+
+    def action_zoom(self, steps: int) -> None:
+        """Zoom about the cursor."""
+        if self.look is not None:
+            self.look_at(self.look.zoomed(steps))
+
+    def action_pan(self, share: float) -> None:
+        """Pan by a share of the width."""
+        if self.look is not None:
+            self.look_at(self.look.panned(share * self.look.port.cells))
+
+    def action_fit(self) -> None:
+        """Fit the window, then everything."""
+        if self.look is not None and self.document is not None:
+            self.look_at(travel.fit(self.document, self.look))
+
+    def action_fit_thing(self) -> None:
+        """Fit what is selected or under the cursor."""
+        if self.look is not None and self.document is not None:
+            rows = travel.rows_of(self.document, self.look)
+            self._go(travel.fit_thing(self.document, rows, self.look), "nothing here to fit")
+
+    def action_undo(self) -> None:
+        """The view before."""
+        if self.look is not None:
+            before = self.history.back(self.look)
+            self._go(None if before is self.look else before, "no view before this one")
+
+    def action_redo(self) -> None:
+        """The view that was undone."""
+        if self.look is not None:
+            after = self.history.forward(self.look)
+            self._go(None if after is self.look else after, "no view after this one")
+
+    def action_cursor(self, cells: int) -> None:
+        """Move the cursor by columns, of the timeline or of a panel."""
+        panel = self._panel()
+        if panel is not None:
+            panel.move(cells, 0)
+        elif self.look is not None:
+            self.look_at(self.look.cursor_moved(cells))
+
+    def action_edge(self, side: int) -> None:
+        """Go to the first or last instant, or line of a panel."""
+        panel = self._panel()
+        if panel is not None:
+            panel.edge(side)
+        elif self.look is not None:
+            port = self.look.port
+            self.look_at(self.look.at(port.low_ns if side < 0 else port.high_ns - 1))
+
+    def action_row(self, rows: int) -> None:
+        """Move the cursor by rows, of the timeline or of a panel."""
+        panel = self._panel()
+        if panel is not None:
+            panel.move(0, rows)
+        elif self.look is not None and self.document is not None:
+            self.look_at(travel.on_row(self.document, self.look, self.look.row + rows))
+
+    def action_page(self, pages: int) -> None:
+        """Move by screenfuls of rows."""
+        panel = self._panel()
+        if panel is not None:
+            panel.page(pages)
+            return
+        self.action_row(pages * max(self.query_one(Timeline).size.height - 1, 1))
+
+    def action_gap(self, step: int) -> None:
+        """The next gap in time."""
+        if self.look is not None and self.document is not None:
+            word = "later" if step > 0 else "earlier"
+            self._go(travel.to_gap(self.document, self.look, step), f"no {word} gap")
+
+    def action_gap_by_size(self, step: int) -> None:
+        """The largest gap, then smaller ones."""
+        if self.look is not None and self.document is not None:
+            word = "smaller" if step > 0 else "larger"
+            view = travel.to_gap_by_size(self.document, self.look, step)
+            self._go(view, f"no {word} gap")
+
+    def action_slice(self, step: int) -> None:
+        """The next slice of the row."""
+        if self.look is not None and self.document is not None:
+            rows = travel.rows_of(self.document, self.look)
+            view = travel.to_slice(self.document, rows, self.look, step)
+            self._go(view, f"no {'later' if step > 0 else 'earlier'} slice in this row")
+
+    def action_step(self, step: int) -> None:
+        """The next recorded step."""
+        if self.look is not None and self.document is not None:
+            view = travel.to_step(self.document, self.look, step)
+            some = bool(self.document.trace.steps)
+            word = "later" if step > 0 else "earlier"
+            self._go(view, f"no {word} step" if some else "this recording has no steps")
+
+    def action_select(self) -> None:
+        """Begin a selection, or end it."""
+        if self.look is not None:
+            begun = self.look.anchor_ns is None
+            self.look_at(self.look.selecting())
+            if begun:
+                self.say("selecting: move, then v again; esc clears")
+
+    def action_clear(self) -> None:
+        """Nothing selected, the timeline in focus."""
+        if self.look is not None:
+            self.look_at(self.look.cleared())
+        self.query_one(Timeline).focus()
+
+    def action_fold(self) -> None:
+        """Show more or less of the lane of the cursor."""
+        if self.look is not None and self.document is not None:
+            rows = travel.rows_of(self.document, self.look)
+            if self.look.row < len(rows):
+                lane = rows[self.look.row].lane
+                self.look_at(travel.refolded(self.document, self.look, lane))
+
+    def action_follow(self) -> None:
+        """Go to what a panel has chosen, or along a launch."""
+        panel = self._panel()
+        if panel is not None:
+            panel.follow()
+        elif self.look is not None and self.document is not None:
+            rows = travel.rows_of(self.document, self.look)
+            view = travel.follow_link(self.document, rows, self.look)
+            self._go(view, "nothing to follow here")
+
+    def action_panel(self, step: int) -> None:
+        """The next panel."""
+        stops = ("timeline", *PANELS)
+        focused = self.focused
+        here = focused.id if focused is not None else None
+        place = stops.index(here) if here in stops else 0
+        self.bring_to_front(stops[(place + step) % len(stops)])
+
+    def action_sort(self) -> None:
+        """Sort the kernel table by its next column."""
+        self.say(f"kernels sorted by {self.query_one(KernelTable).sort_by_next()}")
+
+    def action_theme(self) -> None:
+        """Dark or light."""
+        self.theme = LIGHT.name if self.theme == DARK.name else DARK.name
+
+    def action_help(self) -> None:
+        """The help sheet."""
+        panes = [pane for pane in self.panes if pane.HELP]
+        self.push_screen(HelpScreen(panes[0].palette, panes))

@@ -1,0 +1,289 @@
+"""The application: puts the parts on the screen and gives them what they show."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from typing import ClassVar
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal
+from textual.theme import Theme
+
+from whichlayer.analysis.errors import TraceError
+from whichlayer.analysis.results import KernelGroup, Options
+from whichlayer.analysis.text import clean
+from whichlayer.tui import travel
+from whichlayer.tui.actions import KeyActions
+from whichlayer.tui.document import Document
+from whichlayer.tui.keys import bindings
+from whichlayer.tui.layout import Arrangement, arrangement_for
+from whichlayer.tui.load import Loader
+from whichlayer.tui.messages import (
+    DocumentOpened,
+    LaneFolded,
+    LoadFailed,
+    LoadProgressed,
+    Looked,
+    PanelWanted,
+    SpanOpened,
+    StretchChosen,
+    Subject,
+    SubjectChosen,
+    TimelineResized,
+)
+from whichlayer.tui.palette import DARK, THEMES, Colours, Palette
+from whichlayer.tui.view import History, View
+from whichlayer.tui.viewport import Viewport
+from whichlayer.tui.widgets.findings_list import FindingsList
+from whichlayer.tui.widgets.footer import Footer
+from whichlayer.tui.widgets.header import Header, VerdictLine
+from whichlayer.tui.widgets.heatmap import Heatmap
+from whichlayer.tui.widgets.kernel_table import KernelTable
+from whichlayer.tui.widgets.layer_strip import LayerStrip
+from whichlayer.tui.widgets.overview import Overview
+from whichlayer.tui.widgets.panel import Panel
+from whichlayer.tui.widgets.region import RegionPane
+from whichlayer.tui.widgets.ruler import Ruler
+from whichlayer.tui.widgets.timeline import Timeline
+
+WRONG_INPUT = 2
+
+#: Share of the view that a chosen stretch takes where it has to be zoomed to.
+_STRETCH_SHARE = 0.25
+
+
+class WhichlayerApp(KeyActions):
+    """One trace on one screen."""
+
+    CSS_PATH = "app.tcss"
+    TITLE = "whichlayer"
+    BINDINGS: ClassVar[list[BindingType]] = list(bindings())
+
+    def __init__(self, loader: Loader) -> None:
+        """Take the loader of the trace; it starts when the screen is there."""
+        super().__init__()
+        self.error: BaseException | None = None
+        self.document: Document | None = None
+        self.look: View | None = None
+        self.history = History()
+        self._loader = loader
+        self._subject: Subject | None = None
+        self._touched = False
+        self._arranged: Arrangement | None = None
+        self._in_front: dict[tuple[str, ...], str] = {}
+        self._palettes = {name: Palette(colours) for name, colours in THEMES.items()}
+        for colours in THEMES.values():
+            self.register_theme(theme_of(colours))
+        self.theme = DARK.name
+
+    def compose(self) -> ComposeResult:
+        """The lines at the top, the timeline, the panels, the keys."""
+        yield Header(self._loader.path, id="header")
+        yield VerdictLine(id="verdict")
+        yield Overview(id="overview")
+        yield Ruler(id="ruler")
+        yield LayerStrip(id="layers")
+        yield Timeline(id="timeline")
+        with Horizontal(id="panels"):
+            yield Heatmap(id="gaps")
+            yield FindingsList(id="findings")
+            yield KernelTable(id="kernels")
+            yield RegionPane(id="region")
+        yield Footer(id="footer")
+
+    def on_mount(self) -> None:
+        """Begin to load."""
+        self._arrange(self.size.width, self.size.height)
+        self.theme_changed_signal.subscribe(self, lambda _: self._repaint())
+        self._repaint()
+        self.query_one(Timeline).focus()
+        self._loader.start(self.post_message)
+
+    def on_unmount(self) -> None:
+        """Nobody waits for the loader any more."""
+        self._loader.stop()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Lay the parts out for the new size."""
+        self._arrange(event.size.width, event.size.height)
+
+    def look_at(self, view: View, noted: bool = True) -> None:
+        """Show another view; ``noted`` ones can be undone."""
+        self.say("")
+        if self.look is not None and noted:
+            self._touched = True
+            self.history.note(self.look, view)
+        self._show(view)
+
+    def bring_to_front(self, name: str) -> None:
+        """Focus a panel or the timeline; a panel that shares its place comes to the front."""
+        if self._arranged is not None:
+            for place in self._arranged.places:
+                if name in place:
+                    self._in_front[place] = name
+            self._place_panels(self._arranged)
+        self.query_one(f"#{name}").focus()
+
+    @on(LoadProgressed)
+    def _load_progressed(self, message: LoadProgressed) -> None:
+        self.query_one(Header).report(message.doing, message.done)
+
+    @on(LoadFailed)
+    def _load_failed(self, message: LoadFailed) -> None:
+        self.error = message.error
+        self.exit(WRONG_INPUT, return_code=WRONG_INPUT)
+
+    @on(DocumentOpened)
+    def _document_opened(self, message: DocumentOpened) -> None:
+        document = self.document = message.document
+        view = self.look
+        if view is None:
+            port = Viewport.over(document.low_ns, document.high_ns, self._cells)
+            view = View(port, cursor_ns=port.start_ns)
+        if document.analysis is not None:
+            self.query_one(Header).report("")
+            if not self._touched:
+                view = travel.first_look(document, view)
+        self._show(travel.on_row(document, view, view.row) if self._touched else view)
+
+    @on(Looked)
+    def _looked(self, message: Looked) -> None:
+        view = message.view
+        if self.document is not None and self.look is not None and view.row != self.look.row:
+            view = travel.on_row(self.document, view, view.row)
+        self.look_at(view, message.noted)
+
+    @on(StretchChosen)
+    def _stretch_chosen(self, message: StretchChosen) -> None:
+        if self.look is None or self.document is None:
+            return
+        view = self.look
+        if message.slice_row >= 0:
+            view = travel.to_slice_row(self.document, view, message.slice_row)
+            view = travel.on_row(self.document, view, view.row)
+        if message.device >= 0:
+            view = replace(view, device=message.device)
+        self.look_at(view.revealing(message.start_ns, message.end_ns))
+
+    @on(SpanOpened)
+    def _span_opened(self, message: SpanOpened) -> None:
+        if self.look is not None:
+            port = self.look.port.around(message.start_ns, message.end_ns, 1.0)
+            self.look_at(replace(self.look, port=port).pointed(message.cursor_ns, self.look.row))
+
+    @on(LaneFolded)
+    def _lane_folded(self, message: LaneFolded) -> None:
+        if self.look is not None and self.document is not None:
+            self.look_at(travel.refolded(self.document, self.look, message.lane))
+
+    @on(TimelineResized)
+    def _timeline_resized(self) -> None:
+        if self.look is not None:
+            self._show(self.look)
+
+    @on(PanelWanted)
+    def _panel_wanted(self, message: PanelWanted) -> None:
+        self.bring_to_front(message.name)
+
+    @on(SubjectChosen)
+    def _subject_chosen(self, message: SubjectChosen) -> None:
+        self._subject = message.subject
+        self._tell_region()
+        if isinstance(message.subject, KernelGroup) and not self.query_one(RegionPane).display:
+            self.say(clean(message.subject.why))
+
+    def on_descendant_focus(self) -> None:
+        """The region pane speaks of the cursor again once no table has the focus."""
+        if isinstance(self.focused, Timeline | Heatmap):
+            self._subject = None
+            self._tell_region()
+
+    @property
+    def _cells(self) -> int:
+        """Columns of the time axis."""
+        label = self._arranged.label_cells if self._arranged is not None else 0
+        return max(self.size.width - label, 1)
+
+    def _show(self, view: View) -> None:
+        if view.port.cells != self._cells:
+            view = replace(view, port=view.port.with_cells(self._cells))
+        lines = self.query_one(Timeline).size.height
+        if self.document is not None and view.lines != lines:
+            view = travel.with_lines(self.document, view, lines)
+        self.look = view
+        with self.batch_update():
+            for pane in self.panes:
+                pane.show(self.document, view)
+            self._tell_region()
+
+    def _tell_region(self) -> None:
+        if self.document is None or self.look is None:
+            return
+        rows = travel.rows_of(self.document, self.look)
+        here = travel.slice_at(self.document, rows, self.look)
+        self.query_one(RegionPane).speak_of(self._subject, here)
+
+    def _repaint(self) -> None:
+        palette = self._palettes.get(self.theme, self._palettes[DARK.name])
+        for pane in self.panes:
+            pane.paint_with(palette)
+
+    def _arrange(self, width: int, height: int) -> None:
+        arranged = arrangement_for(width, height)
+        if arranged != self._arranged:
+            self._arranged = arranged
+            self.query_one("#panels").styles.height = arranged.panel_lines
+            self._place_panels(arranged)
+            for pane in self.panes:
+                pane.label_cells = arranged.label_cells
+        if self.look is not None:
+            self._show(self.look)
+
+    def _place_panels(self, arranged: Arrangement) -> None:
+        for place in arranged.places:
+            front = self._in_front.get(place, place[0])
+            for name in place:
+                panel = self.query_one(f"#{name}", Panel)
+                panel.display = name == front
+                panel.share_place(place)
+
+
+def theme_of(colours: Colours) -> Theme:
+    """Textual's own colours (titles, help, palette of commands) from ours."""
+    return Theme(
+        name=colours.name,
+        primary=colours.accent,
+        accent=colours.accent,
+        warning=colours.warning,
+        foreground=colours.text,
+        background=colours.canvas,
+        surface=colours.surface,
+        panel=colours.surface,
+        dark=colours.dark,
+    )
+
+
+def run(path: str, options: Options) -> int:
+    """Show a trace until the user leaves.
+
+    Args:
+        path: the trace.
+        options: what was asked for on the command line.
+
+    Returns:
+        0, or 2 if the trace cannot be opened (then with one line on standard error).
+
+    Raises:
+        Exception: whatever else went wrong while loading, once the screen is put away.
+    """
+    app = WhichlayerApp(Loader(path, options))
+    app.run()
+    if app.error is None:
+        return app.return_code or 0
+    if isinstance(app.error, TraceError):
+        print(f"whichlayer: {clean(str(app.error))}", file=sys.stderr)
+        return WRONG_INPUT
+    raise app.error

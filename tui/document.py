@@ -1,0 +1,118 @@
+"""A loaded recording as the screen needs it: trace, lanes, and the analysis once it is there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from whichlayer.analysis.results import Analysis
+from whichlayer.analysis.trace.columns import Trace
+from whichlayer.analysis.trace.kinds import SliceKind
+from whichlayer.tui.families import families_of
+from whichlayer.tui.heat import DeviceGaps, HeatRow, step_rows
+from whichlayer.tui.lanes import ShownLane, list_lanes
+from whichlayer.tui.names import Names
+from whichlayer.tui.owners import Owners, owners_of
+
+Int32 = NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What is shown; immutable, replaced as a whole when more is known.
+
+    Attributes:
+        trace: the recording.
+        names: short names of its slices.
+        lanes: the lanes in the order of the screen.
+        low_ns, high_ns: the stretch that the screen can show.
+        launched: int32, rows of GPU work with a launch, sorted by it.
+        analysis: None while it is being worked out.
+        owners, gaps, steps: of each of ``analysis.devices``: who owns its time, its gaps, and
+            where the window's steps lie on it.
+        by_row: order of ``analysis.activities`` by trace row.
+    """
+
+    trace: Trace
+    names: Names
+    lanes: tuple[ShownLane, ...]
+    low_ns: int
+    high_ns: int
+    launched: Int32
+    analysis: Analysis | None = None
+    owners: tuple[Owners, ...] = ()
+    gaps: tuple[DeviceGaps, ...] = ()
+    steps: tuple[tuple[HeatRow, ...], ...] = ()
+    by_row: NDArray[np.intp] | None = None
+
+    @property
+    def home(self) -> tuple[int, int]:
+        """What fitting shows first: the analysed window, else everything."""
+        if self.analysis is None:
+            return self.low_ns, self.high_ns
+        window = self.analysis.window
+        low, high = max(window.start_ns, self.low_ns), min(window.end_ns, self.high_ns)
+        return (low, high) if high > low else (self.low_ns, self.high_ns)
+
+    def device_of(self, lane: int) -> int | None:
+        """Index into ``analysis.devices`` of a lane's device, None off the GPU."""
+        if self.analysis is None or not self.lanes:
+            return None
+        number = self.lanes[lane].device
+        for index, device in enumerate(self.analysis.devices):
+            if device.number == number and number >= 0:
+                return index
+        return None
+
+    def launched_by(self, row: int) -> Int32:
+        """GPU work that a call launched, by trace row."""
+        launches = self.trace.launch[self.launched]
+        first, stop = np.searchsorted(launches, [row, row + 1])
+        return self.launched[first:stop]
+
+    def activity_of(self, row: int) -> int:
+        """Index into ``analysis.activities`` of a trace row, or -1."""
+        if self.analysis is None or self.by_row is None or not len(self.by_row):
+            return -1
+        rows = self.analysis.activities.row
+        place = int(np.searchsorted(rows, row, sorter=self.by_row))
+        found = int(self.by_row[min(place, len(rows) - 1)])
+        return found if rows[found] == row else -1
+
+    def segment_at(self, device: int, time_ns: int) -> int:
+        """Index into a device's segments of the one that covers an instant, or -1."""
+        if self.analysis is None or device >= len(self.analysis.segments):
+            return -1
+        segments = self.analysis.segments[device]
+        place = int(np.searchsorted(segments.end_ns, time_ns, "right"))
+        inside = place < len(segments.end_ns) and segments.start_ns[place] <= time_ns
+        return place if inside else -1
+
+
+def open_document(trace: Trace) -> Document:
+    """Prepare a trace for the screen; everything but the analysis."""
+    families = families_of(trace)
+    lanes = list_lanes(trace, families)
+    shown = ~trace.stray & (trace.kind != SliceKind.PROFILER)
+    low = int(trace.start_ns[shown].min()) if shown.any() else 0
+    # A slice without length may lie at the very end, and a cell holds what begins before its
+    # right edge: one nanosecond more keeps it on the screen.
+    high = int(trace.end_ns[shown].max()) + 1 if shown.any() else 1
+    linked = np.flatnonzero(trace.launch >= 0)
+    launched = linked[np.argsort(trace.launch[linked], kind="stable")].astype(np.int32)
+    return Document(trace, Names(trace), lanes, min(low, 0), high, launched)
+
+
+def with_analysis(document: Document, analysis: Analysis) -> Document:
+    """The same document with what is known about it."""
+    gaps = tuple(DeviceGaps(analysis.gaps, i) for i in range(len(analysis.devices)))
+    return replace(
+        document,
+        analysis=analysis,
+        owners=owners_of(analysis),
+        gaps=gaps,
+        steps=step_rows(analysis),
+        by_row=np.argsort(analysis.activities.row, kind="stable"),
+    )

@@ -1,0 +1,128 @@
+"""Families: the few classes by which the timeline colours slices.
+
+A family is told from a slice's kind and name alone. It is for the eye; nothing is concluded
+from it.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from whichlayer.analysis.kernels.names import family
+from whichlayer.analysis.trace.columns import Trace
+from whichlayer.analysis.trace.kinds import SliceKind
+
+UInt8 = NDArray[np.uint8]
+
+
+class Family(IntEnum):
+    """What a slice is to the eye; the value is its code in arrays of cells."""
+
+    MATMUL = 0
+    ATTENTION = 1
+    CONVOLUTION = 2
+    REDUCTION = 3  # reductions, norms, softmax
+    POINTWISE = 4
+    OPTIMIZER = 5
+    INDEX = 6  # gather, scatter, sort
+    COMPILED = 7  # written by a compiler: Triton, Inductor
+    COLLECTIVE = 8
+    COPY = 9  # copies, memsets, changes of layout
+    KERNEL = 10  # any other work of a GPU
+    GPU_NOTE = 11  # annotations and syncs on a GPU's lanes
+    OPERATOR = 12
+    BACKWARD = 13
+    ANNOTATION = 14
+    LOADER = 15
+    PYTHON = 16
+    MODULE = 17
+    CALL = 18  # of the runtime or driver
+    WAIT = 19  # a call that blocks the host
+    OVERHEAD = 20
+    OTHER = 21
+
+    @property
+    def word(self) -> str:
+        """What a crowd of such slices is called on the timeline."""
+        return _WORDS.get(self, self.name.lower())
+
+
+_WORDS = {
+    Family.CONVOLUTION: "conv",
+    Family.KERNEL: "kernels",
+    Family.GPU_NOTE: "notes",
+    Family.OPERATOR: "operators",
+    Family.CALL: "calls",
+    Family.COPY: "copies",
+}
+
+#: The family of each word of ``whichlayer.analysis.kernels.names.family``.
+_OF_WORD = {
+    "communication": Family.COLLECTIVE,
+    "compiled": Family.COMPILED,
+    "copy": Family.COPY,
+    "layout": Family.COPY,
+    "fill": Family.COPY,
+    "attention": Family.ATTENTION,
+    "optimizer": Family.OPTIMIZER,
+    "norm": Family.REDUCTION,
+    "softmax": Family.REDUCTION,
+    "pooling": Family.REDUCTION,
+    "reduction": Family.REDUCTION,
+    "convolution": Family.CONVOLUTION,
+    "matmul": Family.MATMUL,
+    "index": Family.INDEX,
+    "sort": Family.INDEX,
+    "pointwise": Family.POINTWISE,
+}
+
+_WAIT = re.compile(r"synchronize|EventQuery|StreamWait|memcpy(?!.*Async)|WithStream", re.IGNORECASE)
+_LOADER = re.compile(r"dataloader|_next_data|_try_get_data", re.IGNORECASE)
+_BACKWARD = re.compile(r"backward|autograd::", re.IGNORECASE)
+
+_BY_KIND = {
+    SliceKind.CPU_OP: Family.OPERATOR,
+    SliceKind.ANNOTATION: Family.ANNOTATION,
+    SliceKind.PYTHON: Family.PYTHON,
+    SliceKind.RUNTIME: Family.CALL,
+    SliceKind.MEMCPY: Family.COPY,
+    SliceKind.MEMSET: Family.COPY,
+    SliceKind.GPU_ANNOTATION: Family.GPU_NOTE,
+    SliceKind.GPU_SYNC: Family.GPU_NOTE,
+    SliceKind.OVERHEAD: Family.OVERHEAD,
+}
+
+
+def family_of(kind: SliceKind, name: str) -> Family:
+    """The family of a slice.
+
+    >>> family_of(SliceKind.KERNEL, "ampere_sgemm_128x64_tn").name
+    'MATMUL'
+    """
+    if kind == SliceKind.KERNEL:
+        return _OF_WORD.get(family(name), Family.KERNEL)
+    if kind == SliceKind.RUNTIME and _WAIT.search(name):
+        return Family.WAIT
+    if kind in (SliceKind.CPU_OP, SliceKind.ANNOTATION) and _LOADER.search(name):
+        return Family.LOADER
+    if kind == SliceKind.CPU_OP and _BACKWARD.search(name):
+        return Family.BACKWARD
+    if kind == SliceKind.PYTHON and name.startswith("nn.Module"):
+        return Family.MODULE
+    return _BY_KIND.get(kind, Family.OTHER)
+
+
+def families_of(trace: Trace) -> UInt8:
+    """The family of every slice: uint8 (n,), one look per distinct kind and name."""
+    width = len(SliceKind)
+    keys, inverse = np.unique(
+        trace.name_id.astype(np.int64) * width + trace.kind, return_inverse=True
+    )
+    codes = [
+        family_of(SliceKind(key % width), trace.strings[key // width]) for key in keys.tolist()
+    ]
+    return np.array(codes, dtype=np.uint8)[inverse] if codes else np.zeros(0, dtype=np.uint8)

@@ -1,0 +1,69 @@
+"""A frame of the timeline: all its rows, drawn with as much detail as the terminal can take.
+
+What a frame costs a slow link is its bytes, and those come from its runs of equal style.
+Rows that would take more than their part are drawn with less detail until they fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from whichlayer.tui.bars import Painted, paint
+from whichlayer.tui.raster import Cells, Row
+from whichlayer.tui.viewport import Viewport
+
+#: Bytes that a frame's cells may take, on the average: 24 kB at 120x40 with the panels and
+#: strips around it (measured on a terminal with 256 colours).
+BYTES_PER_CELL = 4.5
+
+#: The least detail in which rows are drawn.
+COARSEST = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """The rows of a frame, drawn."""
+
+    rows: tuple[tuple[Row, Cells, Painted], ...]
+
+    def row(self, y: int) -> tuple[Row, Cells, Painted]:
+        """The row at a line of the screen."""
+        return self.rows[y]
+
+    def cost(self) -> int:
+        """Bytes on a terminal with 256 colours."""
+        return sum(painted.cost() for _, _, painted in self.rows)
+
+
+def draw_frame(rows: Sequence[Row], port: Viewport, name_of: Callable[[int], str]) -> Frame:
+    """Draw rows over a viewport within the budget of their cells."""
+    edges = port.edges()
+    cells = [row.cells(edges) for row in rows]
+    drawn = [paint(row, c, name_of) for row, c in zip(rows, cells, strict=True)]
+    budget = int(BYTES_PER_CELL * port.cells * len(rows))
+    costs = [painted.cost() for painted in drawn]
+    for detail in range(1, COARSEST + 1):
+        if sum(costs) <= budget:
+            break
+        most = fair_part(costs, budget)
+        for i, cost in enumerate(costs):
+            if cost > most:
+                drawn[i] = paint(rows[i], cells[i], name_of, detail)
+                costs[i] = drawn[i].cost()
+    return Frame(tuple(zip(rows, cells, drawn, strict=True)))
+
+
+def fair_part(costs: Sequence[int], budget: int) -> int:
+    """The most that each may cost so that all together keep the budget.
+
+    >>> fair_part([10, 100, 100], 110)
+    50
+    """
+    left = budget
+    for place, cost in enumerate(sorted(costs)):
+        part = left // (len(costs) - place)
+        if cost > part:
+            return part
+        left -= cost
+    return max(costs, default=0)

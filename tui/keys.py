@@ -1,0 +1,147 @@
+"""Every key, once: bindings, help sheet, footer, command palette and docs are made of this."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from textual.binding import Binding
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One thing that the user can do from the keyboard.
+
+    Attributes:
+        id: stable word, for key maps.
+        keys: the keys that do it, as Textual names them; the first is the one shown.
+        action: the action of the application.
+        does: what it does, in a few words.
+        group: heading in the help sheet.
+        hint: one word for the footer, or empty.
+        mouse: the mouse act that does the same, or empty.
+    """
+
+    id: str
+    keys: tuple[str, ...]
+    action: str
+    does: str
+    group: str
+    hint: str = ""
+    mouse: str = ""
+
+    @property
+    def shown(self) -> str:
+        """The keys as people read them."""
+        return " ".join(dict.fromkeys(_READABLE.get(key, key) for key in self.keys))
+
+
+_READABLE = {
+    "plus": "+",
+    "equals_sign": "=",
+    "minus": "-",
+    "left_square_bracket": "[",
+    "right_square_bracket": "]",
+    "left_curly_bracket": "{",
+    "right_curly_bracket": "}",
+    "comma": ",",
+    "full_stop": ".",
+    "less_than_sign": "<",
+    "greater_than_sign": ">",
+    "question_mark": "?",
+    "left": "←",
+    "right": "→",
+    "up": "↑",
+    "down": "↓",
+    "shift+left": "⇧←",
+    "shift+right": "⇧→",
+    "escape": "esc",
+    "space": "space",
+    "enter": "enter",
+    "tab": "tab",
+    "shift+tab": "⇧tab",
+    "pageup": "pgup",
+    "pagedown": "pgdn",
+    "colon": ":",
+    "ctrl+p": "^p",
+}
+
+_VIEW, _GO, _SELECT, _PANELS, _OTHER = "View", "Go to", "Select", "Lanes and panels", "General"
+
+KEYS: tuple[Key, ...] = (
+    Key("zoom-in", ("w", "plus", "equals_sign"), "zoom(1)", "zoom in about the cursor", _VIEW,
+        "zoom", "wheel up"),
+    Key("zoom-out", ("s", "minus"), "zoom(-1)", "zoom out", _VIEW, mouse="wheel down"),
+    Key("pan-left", ("a",), "pan(-0.25)", "pan to earlier", _VIEW, "pan", "shift + wheel"),
+    Key("pan-right", ("d",), "pan(0.25)", "pan to later", _VIEW, mouse="shift + wheel"),
+    Key("fit", ("f",), "fit", "fit the analysed window, then everything", _VIEW, "fit"),
+    Key("fit-thing", ("F",), "fit_thing", "fit the selection, or the slice or gap at the cursor",
+        _VIEW, mouse="double click"),
+    Key("undo", ("z",), "undo", "view before", _VIEW),
+    Key("redo", ("Z",), "redo", "view after", _VIEW),
+    Key("left", ("h", "left"), "cursor(-1)", "cursor one column to earlier", _GO, mouse="click"),
+    Key("right", ("l", "right"), "cursor(1)", "cursor one column to later", _GO, mouse="click"),
+    Key("far-left", ("H", "shift+left"), "cursor(-10)", "cursor ten columns to earlier", _GO),
+    Key("far-right", ("L", "shift+right"), "cursor(10)", "cursor ten columns to later", _GO),
+    Key("start", ("home",), "edge(-1)", "start of the recording", _GO,
+        mouse="click in the overview"),
+    Key("end", ("end",), "edge(1)", "end of the recording", _GO, mouse="click in the overview"),
+    Key("next-gap", ("right_square_bracket",), "gap(1)", "next gap", _GO, "gap"),
+    Key("previous-gap", ("left_square_bracket",), "gap(-1)", "gap before", _GO),
+    Key("smaller-gap", ("right_curly_bracket",), "gap_by_size(1)", "largest gap, then the next "
+        "smaller", _GO, "largest"),
+    Key("larger-gap", ("left_curly_bracket",), "gap_by_size(-1)", "next larger gap", _GO),
+    Key("next-slice", ("full_stop",), "slice(1)", "next kernel or slice of the row", _GO),
+    Key("previous-slice", ("comma",), "slice(-1)", "kernel or slice before", _GO),
+    Key("next-step", ("greater_than_sign",), "step(1)", "next step", _GO, "step"),
+    Key("previous-step", ("less_than_sign",), "step(-1)", "step before", _GO),
+    Key("select", ("v", "space"), "select", "begin a selection, end it", _SELECT, "select", "drag"),
+    Key("clear", ("escape",), "clear", "clear the selection, back to the timeline", _SELECT,
+        mouse="right click"),
+    Key("row-up", ("k", "up"), "row(-1)", "row above", _PANELS, mouse="click"),
+    Key("row-down", ("j", "down"), "row(1)", "row below", _PANELS, mouse="click"),
+    Key("page-up", ("pageup",), "page(-1)", "a screenful of rows up", _PANELS,
+        mouse="wheel over the labels"),
+    Key("page-down", ("pagedown",), "page(1)", "a screenful of rows down", _PANELS,
+        mouse="wheel over the labels"),
+    Key("fold", ("c",), "fold", "show one, some or all rows of the lane", _PANELS,
+        mouse="click on its label"),
+    Key("follow", ("enter",), "follow", "go to what is chosen: gap, longest call, launch", _PANELS,
+        mouse="click on a heatmap cell, double click on a table row"),
+    Key("next-panel", ("tab",), "panel(1)", "next panel", _PANELS, "panel", "click on a panel"),
+    Key("previous-panel", ("shift+tab",), "panel(-1)", "panel before", _PANELS),
+    Key("sort", ("t",), "sort", "sort the kernel table by the next column", _PANELS,
+        mouse="click on a heading"),
+    Key("theme", ("T",), "theme", "dark or light", _OTHER),
+    Key("commands", ("colon", "ctrl+p"), "command_palette", "commands by name", _OTHER),
+    Key("help", ("question_mark",), "help", "this help", _OTHER, "help"),
+    Key("quit", ("q",), "quit", "quit", _OTHER, "quit"),
+)  # fmt: skip
+
+
+def bindings() -> list[Binding]:
+    """The bindings of the application."""
+    return [
+        Binding(
+            ",".join(key.keys), key.action, key.does, id=key.id, show=False,
+            # Tab and the arrows belong to the screen unless they are claimed first.
+            priority=bool(_CLAIMED & set(key.keys)),
+        )
+        for key in KEYS
+    ]  # fmt: skip
+
+
+_CLAIMED = {"tab", "shift+tab"}
+
+
+def footer_hints() -> list[tuple[str, str]]:
+    """(key, word) of the most useful keys; pairs of keys share one word."""
+    partner = {"zoom-in": "s", "pan-left": "d", "next-gap": "[", "smaller-gap": "{",
+               "next-step": "<"}  # fmt: skip
+    hints = []
+    for key in KEYS:
+        if key.hint:
+            first = _READABLE.get(key.keys[0], key.keys[0])
+            second = partner.get(key.id, "")
+            pair = second + first if second in "[{<" else first + second
+            hints.append((pair, key.hint))
+    return hints

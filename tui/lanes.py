@@ -1,0 +1,281 @@
+"""Which lanes the timeline shows, in which order, under which names, in how many rows.
+
+GPU streams come first, by device, collectives and copies after compute; then the threads that
+launch work, then the rest. A thread's Python frames are a lane of their own below its
+operators: mixed, the frames would push the operators dozens of rows apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from whichlayer.analysis.text import clean
+from whichlayer.analysis.trace.columns import Lane, Trace
+from whichlayer.analysis.trace.kinds import GPU_WORK, LaneKind, SliceKind
+from whichlayer.tui.families import Family
+from whichlayer.tui.raster import Row
+
+Int32 = NDArray[np.int32]
+UInt8 = NDArray[np.uint8]
+
+#: Rows of a lane that are shown until it is unfolded.
+FOLDED_ROWS = {"gpu": 2, "note": 1, "cpu": 5, "python": 3, "other": 2}
+
+#: Rounds in which crossing slices are moved to lower rows; real files need one or two.
+_MOST_ROUNDS = 200
+
+
+class Fold(IntEnum):
+    """How much of a lane is shown."""
+
+    LINE = 0
+    SOME = 1
+    ALL = 2
+
+    @property
+    def following(self) -> Fold:
+        """What the fold key makes of it."""
+        return Fold((self + 1) % len(Fold))
+
+
+class ShownLane:
+    """A lane of the timeline: a stream, a thread's calls, or a thread's Python frames.
+
+    Attributes:
+        title: the label, clean and short.
+        group: ``gpu``, ``note``, ``cpu``, ``python`` or ``other``.
+        device: device number as recorded, -1 off the GPU.
+        depth: rows that it has.
+        first_row: rows to skip while it is folded: outer frames that say nothing.
+    """
+
+    def __init__(
+        self,
+        trace: Trace,
+        lane: Lane,
+        title: str,
+        group: str,
+        slices: Int32,
+        depth: Int32,
+        families: UInt8,
+    ) -> None:
+        """Take the slices (trace rows sorted by start) and the row in which each is drawn."""
+        self.lane = lane
+        self.title = title
+        self.group = group
+        self.device = lane.device
+        order = np.argsort(depth, kind="stable")
+        self._slices = slices[order]
+        self.depth = int(depth.max()) + 1 if len(depth) else 1
+        self._bounds = np.searchsorted(depth[order], np.arange(self.depth + 1))
+        self._trace = trace
+        self._families = families
+        self._rows: dict[int, Row] = {}
+        self.first_row = self._plain_outer_rows() if group == "python" else 0
+
+    def row(self, depth: int) -> Row:
+        """One row, prepared when first asked for."""
+        found = self._rows.get(depth)
+        if found is None:
+            mine = self._slices[self._bounds[depth] : self._bounds[depth + 1]]
+            found = self._rows[depth] = Row(
+                mine, self._trace.start_ns[mine], self._trace.end_ns[mine], self._families[mine]
+            )
+        return found
+
+    def shown_depths(self, fold: Fold, more: int = 0) -> range:
+        """Which rows are on the screen; ``more`` than usual where there is room."""
+        if fold == Fold.ALL:
+            return range(self.depth)
+        first = min(self.first_row, self.depth - 1)
+        most = 1 if fold == Fold.LINE else FOLDED_ROWS[self.group] + more
+        return range(first, min(first + most, self.depth))
+
+    def depth_of(self, slice_row: int) -> int:
+        """The row that draws a slice of the trace, or -1 where it is not of this lane."""
+        places = np.flatnonzero(self._slices == slice_row)
+        if not len(places):
+            return -1
+        return int(np.searchsorted(self._bounds, places[0], "right")) - 1
+
+    def _plain_outer_rows(self) -> int:
+        """Leading rows with at most two slices: ``<module>``, ``main`` and the like."""
+        counts = np.diff(self._bounds)
+        busy = np.flatnonzero(counts > 2)
+        return int(busy[0]) if len(busy) else 0
+
+
+@dataclass(frozen=True, slots=True)
+class ShownRow:
+    """One line of the timeline: a row of a lane.
+
+    ``lane`` is the index of the lane; ``hidden`` counts the rows folded away below this one.
+    """
+
+    lane: int
+    depth: int
+    is_first: bool
+    hidden: int
+
+
+def shown_rows(
+    lanes: tuple[ShownLane, ...], folds: Mapping[int, Fold], lines: int = 0
+) -> tuple[ShownRow, ...]:
+    """All lines of the timeline from top to bottom.
+
+    Args:
+        lanes: the lanes in order.
+        folds: how much is shown of each; ``SOME`` where nothing is said.
+        lines: height of the screen; lanes get more rows than usual as long as all fit.
+    """
+    rows: list[ShownRow] = []
+    shown = [folds.get(index, Fold.SOME) for index in range(len(lanes))]
+    more = _spare_rows(lanes, shown, lines)
+    for index, lane in enumerate(lanes):
+        depths = lane.shown_depths(shown[index], more[index])
+        for depth in depths:
+            is_last = depth == depths[-1]
+            hidden = lane.depth - len(depths) if is_last else 0
+            rows.append(ShownRow(index, depth, depth == depths[0], hidden))
+    return tuple(rows)
+
+
+def _spare_rows(lanes: tuple[ShownLane, ...], folds: list[Fold], lines: int) -> list[int]:
+    """Rows that each lane gets beyond the usual, dealt round while any are left."""
+    more = [0] * len(lanes)
+    usual = [len(lane.shown_depths(fold)) for lane, fold in zip(lanes, folds, strict=True)]
+    left = lines - sum(usual)
+    wanting = [
+        index
+        for index, lane in enumerate(lanes)
+        if folds[index] == Fold.SOME and lane.first_row + usual[index] < lane.depth
+    ]
+    while left > 0 and wanting:
+        for index in wanting[:left]:
+            more[index] += 1
+            left -= 1
+        wanting = [
+            index
+            for index in wanting
+            if lanes[index].first_row + usual[index] + more[index] < lanes[index].depth
+        ]
+    return more
+
+
+def list_lanes(trace: Trace, families: UInt8) -> tuple[ShownLane, ...]:
+    """The lanes of a trace in the order of the screen."""
+    lanes: list[tuple[tuple[object, ...], ShownLane]] = []
+    for index, lane in enumerate(trace.lanes):
+        slices = np.arange(trace.lane_rows[index], trace.lane_rows[index + 1], dtype=np.int32)
+        slices = slices[~trace.stray[slices] & (trace.kind[slices] != SliceKind.PROFILER)]
+        if not len(slices):
+            continue
+        if lane.kind in (LaneKind.GPU_STREAM, LaneKind.GPU_ANNOTATION, LaneKind.GPU_SYNC):
+            lanes.append(_gpu_lane(trace, lane, slices, families))
+        else:
+            lanes.extend(_host_lanes(trace, lane, slices, families))
+    lanes.sort(key=lambda pair: pair[0])
+    return tuple(lane for _, lane in lanes)
+
+
+def _gpu_lane(
+    trace: Trace, lane: Lane, slices: Int32, families: UInt8
+) -> tuple[tuple[object, ...], ShownLane]:
+    counts = np.bincount(families[slices], minlength=len(Family))
+    # What most of its slices are names the stream: collectives often have one to themselves.
+    most = Family(int(counts.argmax()))
+    is_note = lane.kind != LaneKind.GPU_STREAM or not np.isin(trace.kind[slices], GPU_WORK).any()
+    what = {Family.COLLECTIVE: " comm", Family.COPY: " copy"}.get(most, "")
+    if is_note:
+        what = " sync" if lane.kind == LaneKind.GPU_SYNC else " note"
+    stream = f" s{lane.stream}" if lane.stream >= 0 else ""
+    title = f"GPU{lane.device}{stream}{what}"
+    rank = 3 if is_note else {Family.COLLECTIVE: 1, Family.COPY: 2}.get(most, 0)
+    key = (0, lane.device, rank, lane.stream, 0)
+    group = "note" if is_note else "gpu"
+    shown = ShownLane(trace, lane, title, group, slices, trace.depth[slices], families)
+    return key, shown
+
+
+def _host_lanes(
+    trace: Trace, lane: Lane, slices: Int32, families: UInt8
+) -> list[tuple[tuple[object, ...], ShownLane]]:
+    kind = trace.kind[slices]
+    launches = int((kind == SliceKind.RUNTIME).sum())
+    has_steps = any(trace.lanes[step.lane_id] is lane for step in trace.steps)
+    title = host_title(lane, has_steps)
+    place = 1 if lane.kind == LaneKind.CPU_THREAD else 2
+    key = (place, not has_steps, -launches, -len(slices), title)
+    python = kind == SliceKind.PYTHON
+    if not python.any() or python.all():
+        group = "python" if python.all() else "cpu" if place == 1 else "other"
+        shown = ShownLane(trace, lane, title, group, slices, trace.depth[slices], families)
+        return [((*key, 0), shown)]
+    depth = nesting_without(trace, slices, python)
+    calls, frames = slices[~python], slices[python]
+    return [
+        ((*key, 0), ShownLane(trace, lane, title, "cpu", calls, depth[~python], families)),
+        ((*key, 1), ShownLane(trace, lane, "  python", "python", frames, depth[python], families)),
+    ]
+
+
+def host_title(lane: Lane, is_main: bool) -> str:
+    """The label of a thread: its number, or its name where that tells more."""
+    name = clean(str(lane.name)).strip()
+    tid = clean(str(lane.tid))
+    if lane.kind != LaneKind.CPU_THREAD:
+        return name or tid
+    if is_main:
+        return f"CPU main {tid}"
+    # "thread 3421 (python)" says no more than the number.
+    plain = not name or tid in name or name.startswith("thread ")
+    return f"CPU {tid}" if plain else f"CPU {name}"
+
+
+def nesting_without(trace: Trace, slices: Int32, apart: NDArray[np.bool_]) -> Int32:
+    """Rows for one lane's slices when those marked ``apart`` are drawn by themselves.
+
+    Each slice goes as deep as it has ancestors of its own sort; where slices cross, the later
+    one goes further down.
+
+    Args:
+        trace: the recording.
+        slices: the trace rows of a lane, sorted.
+        apart: bool, the shape of ``slices``.
+    """
+    base = int(slices[0])
+    sort = np.zeros(int(slices[-1]) - base + 1, dtype=np.bool_)
+    sort[slices - base] = apart
+    # above[k, row]: how many ancestors of sort k a slice has.
+    above = np.zeros((2, len(sort)), dtype=np.int32)
+    parent = trace.parent[slices]
+    order = np.argsort(trace.depth[slices], kind="stable")
+    levels = np.flatnonzero(np.diff(trace.depth[slices][order])) + 1
+    for level in np.split(order, levels):
+        up = parent[level]
+        level, up = level[up >= base], up[up >= base] - base
+        mine = slices[level] - base
+        above[:, mine] = above[:, up]
+        above[sort[up].astype(np.intp), mine] += 1
+    depth = above[apart.astype(np.intp), slices - base]
+    for which in (apart, ~apart):
+        depth[which] = _uncross(trace, slices[which], depth[which])
+    return np.asarray(depth, dtype=np.int32)
+
+
+def _uncross(trace: Trace, slices: Int32, depth: Int32) -> Int32:
+    """Move slices that overlap an earlier one of their row to the next row, top to bottom."""
+    depth = depth.copy()
+    row = 0
+    while len(depth) and row <= depth.max() and row < _MOST_ROUNDS:
+        mine = np.flatnonzero(depth == row)
+        reach = np.maximum.accumulate(trace.end_ns[slices[mine]])
+        crosses = np.concatenate(([False], trace.start_ns[slices[mine]][1:] < reach[:-1]))
+        depth[mine[crosses[: len(mine)]]] += 1
+        row += 1
+    return depth

@@ -1,0 +1,204 @@
+"""From slices to cells: how busy every cell of a row is, and what keeps it busy.
+
+The cost of a row depends on its cells, not on its slices: prefix sums give the exact busy
+time between any two instants. Every edge is int64, as the columns are: a float64 edge would
+make ``searchsorted`` convert the whole column on each call.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Int64 = NDArray[np.int64]
+Int32 = NDArray[np.int32]
+UInt8 = NDArray[np.uint8]
+Bool = NDArray[np.bool_]
+
+#: Steps in which a cell shows its busy share: eighths, as the block characters do.
+FULL = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """What a row of cells shows.
+
+    Attributes:
+        busy_ns: int64 (cells,), time in which at least one slice runs.
+        level: uint8 (cells,), busy share in eighths, rounded; at least 1 where any slice is,
+            so that none is invisible. A gap as wide as a cell leaves some cell at 4 or less.
+        family: uint8 (cells,), the family with the most time; meaningless where level is 0.
+        count: int64 (cells,), slices that run or begin in the cell.
+        first, last: int32 (cells,), the first and last of them as index into the row, or -1.
+        from_left: bool (cells + 1,), some slice runs across the cell's left edge.
+    """
+
+    busy_ns: Int64
+    level: UInt8
+    family: UInt8
+    count: Int64
+    first: Int32
+    last: Int32
+    from_left: Bool
+
+
+class Row:
+    """One row of a lane: slices sorted by start, which rarely overlap.
+
+    Attributes:
+        slices: int32 (n,), trace rows.
+        start_ns, end_ns: int64 (n,).
+        family: uint8 (n,), the colour class of each slice.
+    """
+
+    def __init__(self, slices: Int32, start_ns: Int64, end_ns: Int64, family: UInt8) -> None:
+        """Prepare the prefix sums; slices must be sorted by start."""
+        self.slices = slices
+        self.start_ns = start_ns
+        self.end_ns = end_ns
+        self.family = family
+        # ``reach`` is how far any slice so far runs; it is ``end_ns`` itself unless slices
+        # overlap (damaged traces, kernels of programmatic dependent launch).
+        self._reach = end_ns
+        self._holder: Int32 | None = None
+        if len(slices) and (end_ns[1:] < end_ns[:-1]).any() | (start_ns[1:] < end_ns[:-1]).any():
+            self._reach = np.maximum.accumulate(end_ns)
+            grows = np.concatenate(([True], end_ns[1:] > self._reach[:-1]))
+            indices = np.arange(len(slices), dtype=np.int32)
+            self._holder = np.maximum.accumulate(np.where(grows, indices, 0)).astype(np.int32)
+        self._busy_before = _prefix_of_union(start_ns, self._reach)
+        self._families = _split_by_family(self) if len(slices) else ()
+
+    def __len__(self) -> int:
+        return len(self.slices)
+
+    def busy_until(self, time_ns: Int64) -> Int64:
+        """Time covered by slices before each instant: int64, the shape of ``time_ns``."""
+        return _covered(self.start_ns, self._reach, self._busy_before, time_ns)
+
+    def index_at(self, time_ns: int, until_ns: int | None = None) -> int:
+        """The slice that runs at an instant, else the first that begins before ``until_ns``.
+
+        Returns:
+            Index into the row, or -1.
+        """
+        i = int(np.searchsorted(self.start_ns, time_ns, "right")) - 1
+        if i >= 0 and self.end_ns[i] == time_ns == self.start_ns[i]:
+            return i
+        if i >= 0 and self._reach[i] > time_ns:
+            return i if self.end_ns[i] > time_ns else self._holding(i)
+        if until_ns is not None and i + 1 < len(self) and self.start_ns[i + 1] < until_ns:
+            return i + 1
+        return -1
+
+    def neighbour(self, time_ns: int, forward: bool) -> int:
+        """The next slice that begins after an instant, or the last that begins before it."""
+        if forward:
+            i = int(np.searchsorted(self.start_ns, time_ns, "right"))
+            return i if i < len(self) else -1
+        return int(np.searchsorted(self.start_ns, time_ns, "left")) - 1
+
+    def cells(self, edges: Int64) -> Cells:
+        """Rasterise the row.
+
+        Args:
+            edges: int64 (cells + 1,), strictly increasing.
+        """
+        begun = np.searchsorted(self.start_ns, edges, "left")
+        before = np.maximum(begun - 1, 0)
+        if not len(self):
+            return _empty_cells(len(edges) - 1)
+        from_left = (begun > 0) & (self._reach[before] > edges)
+        busy = np.diff(
+            self._busy_before[begun] - np.where(from_left, self._reach[before] - edges, 0)
+        )
+        started = np.diff(begun)
+        carried = from_left[:-1]
+        count = started + carried
+        held = before[:-1] if self._holder is None else self._holder[before[:-1]]
+        first = np.where(carried, held, np.where(started > 0, begun[:-1], -1))
+        last = np.where(started > 0, begun[1:] - 1, np.where(carried, held, -1))
+        share = busy / np.diff(edges)
+        level = np.clip(np.floor(share * FULL + 0.5), count > 0, FULL).astype(np.uint8)
+        family = self._dominant(edges, first, last, count)
+        return Cells(
+            busy, level, family, count, first.astype(np.int32), last.astype(np.int32), from_left
+        )
+
+    def _dominant(self, edges: Int64, first: Int64, last: Int64, count: Int64) -> UInt8:
+        """The family with the most time in each cell."""
+        low, high = edges[:-1], edges[1:]
+
+        def inside(index: Int64) -> Int64:
+            part = np.minimum(self.end_ns[index], high) - np.maximum(self.start_ns[index], low)
+            return np.asarray(part)
+
+        winner = np.where(inside(last) > inside(first), last, first)
+        family: UInt8 = self.family[winner]
+        crowded = np.flatnonzero(count > 2)
+        if not len(crowded) or len(self._families) < 2:
+            return family
+        low, high = low[crowded], high[crowded]
+        times = np.stack([part.between(low, high) for part in self._families])
+        best = times.argmax(axis=0)
+        codes = np.array([part.code for part in self._families], dtype=np.uint8)
+        family[crowded] = np.where(times.max(axis=0) > 0, codes[best], family[crowded])
+        return family
+
+    def _holding(self, index: int) -> int:
+        return index if self._holder is None else int(self._holder[index])
+
+
+@dataclass(frozen=True, slots=True)
+class _Family:
+    """The slices of one family in a row, with prefix sums of their time."""
+
+    code: int
+    start_ns: Int64
+    reach: Int64
+    before: Int64
+
+    def between(self, low: Int64, high: Int64) -> Int64:
+        return _covered(self.start_ns, self.reach, self.before, high) - _covered(
+            self.start_ns, self.reach, self.before, low
+        )
+
+
+def _split_by_family(row: Row) -> tuple[_Family, ...]:
+    codes = np.flatnonzero(np.bincount(row.family, minlength=1))
+    if len(codes) < 2:
+        return ()
+    parts = []
+    for code in codes.tolist():
+        mine = np.flatnonzero(row.family == code)
+        start, reach = row.start_ns[mine], np.maximum.accumulate(row.end_ns[mine])
+        parts.append(_Family(code, start, reach, _prefix_of_union(start, reach)))
+    return tuple(parts)
+
+
+def _prefix_of_union(start_ns: Int64, reach: Int64) -> Int64:
+    """Covered time up to the end of the first i slices: int64 (n + 1,)."""
+    before = np.zeros(len(start_ns) + 1, dtype=np.int64)
+    if len(start_ns):
+        fresh = start_ns.copy()
+        np.maximum(fresh[1:], reach[:-1], out=fresh[1:])
+        np.cumsum(reach - fresh, out=before[1:])
+    return before
+
+
+def _covered(start_ns: Int64, reach: Int64, before: Int64, time_ns: Int64) -> Int64:
+    """Covered time before each instant."""
+    begun = np.searchsorted(start_ns, time_ns, "left")
+    if not len(start_ns):
+        return np.zeros(np.shape(time_ns), dtype=np.int64)
+    over = reach[np.maximum(begun - 1, 0)] - time_ns
+    return np.asarray(before[begun] - np.where(begun > 0, np.maximum(over, 0), 0))
+
+
+def _empty_cells(cells: int) -> Cells:
+    zeros = np.zeros(cells, dtype=np.int64)
+    none = np.full(cells, -1, dtype=np.int32)
+    blank = np.zeros(cells, dtype=np.uint8)
+    return Cells(zeros, blank, blank, zeros, none, none, np.zeros(cells + 1, dtype=np.bool_))

@@ -1,0 +1,90 @@
+"""Where a time axis has its marks, and how an instant reads there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from whichlayer.tui.viewport import Viewport
+
+#: Units of the axis, largest first.
+UNITS = ((1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs"), (1, "ns"))
+
+#: Beyond this many steps from zero, labels count from the left edge instead: the leading
+#: digits would be the same in all of them.
+_MOST_STEPS = 10_000
+
+#: Cells between two labelled marks, at least.
+LEAST_SPACING = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """The marks of a ruler.
+
+    Attributes:
+        marks: (cell, label) from left to right.
+        base_ns: what labels count from; 0 unless zoomed in far.
+        scale_ns, unit: unit of the labels.
+    """
+
+    marks: tuple[tuple[int, str], ...]
+    base_ns: int
+    scale_ns: int
+    unit: str
+
+    def instant(self, time_ns: int, precision_ns: int) -> str:
+        """An instant in the unit of the labels (in ms where those count from a base)."""
+        if self.base_ns:
+            return instant_text(time_ns, precision_ns, 1_000_000, "ms")
+        return instant_text(time_ns, precision_ns, self.scale_ns, self.unit)
+
+
+def axis_of(port: Viewport, spacing: int = LEAST_SPACING) -> Axis:
+    """Marks at round times, at least ``spacing`` cells apart."""
+    step = round_step(max(port.span_ns * spacing // port.cells, 1))
+    base = 0
+    if port.start_ns // step > _MOST_STEPS:
+        coarse = round_step(max(port.span_ns, 1))
+        base = port.start_ns // coarse * coarse
+    scale, unit = _unit_of(max(step, (port.end_ns - base) // 1000))
+    marks = []
+    time = -(-port.start_ns // step) * step
+    while time < port.end_ns:
+        marks.append((port.cell_of(time), ("+" if base else "") + _label(time - base, scale, unit)))
+        time += step
+    return Axis(tuple(marks), base, scale, unit)
+
+
+def round_step(least_ns: int) -> int:
+    """The smallest of 1, 2, 5, 10, 20 … that is not below ``least_ns``.
+
+    >>> round_step(3), round_step(12_000)
+    (5, 20000)
+    """
+    power: int = 10 ** (len(str(least_ns)) - 1)
+    for factor in (1, 2, 5):
+        if factor * power >= least_ns:
+            return factor * power
+    return 10 * power
+
+
+def instant_text(time_ns: int, precision_ns: int, scale_ns: int, unit: str) -> str:
+    """An instant in a unit, with as many decimals as a precision asks for.
+
+    >>> instant_text(1_234_567_890, 1_000, 1_000_000, "ms")
+    '1 234.568 ms'
+    """
+    digits = max(len(str(scale_ns)) - len(str(max(precision_ns, 1))), 0)
+    return f"{time_ns / scale_ns:,.{digits}f} {unit}".replace(",", " ")
+
+
+def _unit_of(size_ns: int) -> tuple[int, str]:
+    return next(((scale, unit) for scale, unit in UNITS if size_ns >= scale), UNITS[-1])
+
+
+def _label(time_ns: int, scale: int, unit: str) -> str:
+    whole, rest = divmod(abs(time_ns), scale)
+    text = f"{whole:,}".replace(",", " ")
+    if rest:
+        text += f".{rest:0{len(str(scale)) - 1}d}".rstrip("0")
+    return f"{'-' if time_ns < 0 else ''}{text} {unit}"

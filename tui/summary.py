@@ -1,0 +1,115 @@
+"""Where the time of a stretch went: the layer budget of whatever is selected."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from whichlayer.analysis.layers import Layer
+from whichlayer.analysis.results import Analysis, KernelGroup, State
+from whichlayer.tui.owners import AT_ROOF, EDGE, GAP, LOSS, SPACING, UNJUDGED, Owners
+
+Int64 = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Where a stretch of one device's time went; the parts add up to ``total_ns``.
+
+    Attributes:
+        gap_ns, loss_ns: by layer.
+        outside_ns: beyond every step, and beyond what the device's recording holds.
+    """
+
+    total_ns: int
+    at_roof_ns: int
+    gap_ns: dict[Layer, int]
+    loss_ns: dict[Layer, int]
+    spacing_ns: int
+    unjudged_ns: int
+    outside_ns: int
+
+    def lost_to(self, layer: Layer) -> int:
+        """Gaps and kernel losses of one layer."""
+        return self.gap_ns[layer] + self.loss_ns[layer]
+
+
+def summarise(owners: Owners, low_ns: int, high_ns: int) -> Summary:
+    """The budget of ``[low, high)`` on one device."""
+    one = owners.between(np.array([low_ns], np.int64), np.array([high_ns], np.int64))[:, 0]
+    total = high_ns - low_ns
+    return Summary(
+        total_ns=total,
+        at_roof_ns=int(one[AT_ROOF]),
+        gap_ns=dict(zip(Layer, one[GAP].tolist(), strict=True)),
+        loss_ns=dict(zip(Layer, one[LOSS].tolist(), strict=True)),
+        spacing_ns=int(one[SPACING]),
+        unjudged_ns=int(one[UNJUDGED]),
+        outside_ns=total - int(one.sum()) + int(one[EDGE]),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A row of the kernel table: a group and its part of the span.
+
+    Attributes:
+        index: into ``Analysis.kernels``.
+        calls: calls that have time in the span.
+        time_ns: their time there, each instant counted once.
+        share: of the span times its devices.
+    """
+
+    index: int
+    group: KernelGroup
+    calls: int
+    time_ns: int
+    share: float
+
+
+def rank_kernels(analysis: Analysis, span: tuple[int, int] | None) -> list[Ranked]:
+    """The kernel groups of a span, most time first; of the analysed window without a span."""
+    if span is None:
+        ranked = [
+            Ranked(i, group, group.calls, group.total_ns, group.share)
+            for i, group in enumerate(analysis.kernels)
+        ]
+    else:
+        ranked = _rank_within(analysis, span)
+    return sorted(ranked, key=lambda row: (-row.time_ns, row.index))
+
+
+def _rank_within(analysis: Analysis, span: tuple[int, int]) -> list[Ranked]:
+    low, high = span
+    groups = len(analysis.kernels)
+    time = np.zeros(groups, dtype=np.int64)
+    for segments in analysis.segments:
+        first = int(np.searchsorted(segments.end_ns, low, "right"))
+        stop = int(np.searchsorted(segments.start_ns, high, "left"))
+        part = slice(first, stop)
+        busy = (segments.state[part] <= State.UNJUDGED) & (segments.ref[part] >= 0)
+        inside = np.minimum(segments.end_ns[part], high) - np.maximum(segments.start_ns[part], low)
+        group = analysis.activities.group[segments.ref[part][busy]]
+        known = group >= 0
+        np.add.at(time, group[known], np.maximum(inside[busy][known], 0))
+    activities = analysis.activities
+    touched = (activities.start_ns < high) & (activities.end_ns > low) & (activities.group >= 0)
+    calls = np.bincount(activities.group[touched], minlength=groups)
+    whole = (high - low) * max(len(analysis.segments), 1)
+    return [
+        Ranked(i, analysis.kernels[i], int(calls[i]), int(time[i]), int(time[i]) / whole)
+        for i in np.flatnonzero(calls).tolist()
+    ]
+
+
+def longest_call(analysis: Analysis, group: KernelGroup, span: tuple[int, int] | None) -> int:
+    """Trace row of a group's longest call, in the span where one is given; -1 for none."""
+    rows = group.rows
+    trace = analysis.trace
+    if span is not None:
+        rows = rows[(trace.start_ns[rows] < span[1]) & (trace.end_ns[rows] > span[0])]
+    if not len(rows):
+        return -1
+    return int(rows[int((trace.end_ns[rows] - trace.start_ns[rows]).argmax())])

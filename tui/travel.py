@@ -1,0 +1,252 @@
+"""Where the keys that jump go: next gap, next slice, next step, the other end of a launch.
+
+Pure functions from a document and a view to another view; None where there is nowhere to go.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from whichlayer.analysis.trace.kinds import GPU_WORK
+from whichlayer.tui.document import Document
+from whichlayer.tui.heat import HeatRow
+from whichlayer.tui.lanes import Fold, ShownRow, shown_rows
+from whichlayer.tui.raster import Row
+from whichlayer.tui.view import View
+
+#: Share of the width that a step takes when it is gone to.
+_STEP_SHARE = 0.94
+
+
+def rows_of(document: Document, view: View) -> tuple[ShownRow, ...]:
+    """The lines of the timeline under the view's folds."""
+    return shown_rows(document.lanes, view.folds, view.lines)
+
+
+def row_at(document: Document, rows: tuple[ShownRow, ...], index: int) -> Row | None:
+    """The slices of a line, None where there is no such line."""
+    if not 0 <= index < len(rows):
+        return None
+    return document.lanes[rows[index].lane].row(rows[index].depth)
+
+
+def slice_at(document: Document, rows: tuple[ShownRow, ...], view: View) -> int:
+    """Trace row of the slice that the cursor is on, or -1."""
+    row = row_at(document, rows, view.row)
+    if row is None:
+        return -1
+    cell = view.port.cell_of(view.cursor_ns)
+    index = row.index_at(view.cursor_ns, view.port.edge(cell + 1))
+    return -1 if index < 0 else int(row.slices[index])
+
+
+def to_gap(document: Document, view: View, step: int) -> View | None:
+    """The next gap of the device in time, or the one before for a negative step."""
+    if view.device >= len(document.gaps):
+        return None
+    gaps = document.gaps[view.device]
+    here = gaps.at(view.cursor_ns)
+    if here >= 0:
+        place = here + step
+    else:
+        place = gaps.beside(view.cursor_ns, step > 0)
+    if not 0 <= place < len(gaps):
+        return None
+    return view.revealing(int(gaps.start_ns[place]), int(gaps.end_ns[place]))
+
+
+def to_gap_by_size(document: Document, view: View, step: int) -> View | None:
+    """The largest gap; from a gap, the next smaller one, or larger for a negative step."""
+    if view.device >= len(document.gaps) or not len(document.gaps[view.device]):
+        return None
+    gaps = document.gaps[view.device]
+    here = gaps.at(view.cursor_ns)
+    rank = 0
+    if here >= 0 and view.port.span_ns <= _CLOSE * int(gaps.end_ns[here] - gaps.start_ns[here]):
+        rank = int((gaps.by_size == here).argmax()) + step
+    if not 0 <= rank < len(gaps):
+        return None
+    place = int(gaps.by_size[rank])
+    start, end = int(gaps.start_ns[place]), int(gaps.end_ns[place])
+    return replace(view, port=view.port.around(start, end, 0.25)).at((start + end) // 2)
+
+
+def to_slice(document: Document, rows: tuple[ShownRow, ...], view: View, step: int) -> View | None:
+    """The next slice of the cursor's row, or the one before."""
+    row = row_at(document, rows, view.row)
+    if row is None or not len(row):
+        return None
+    cell = view.port.cell_of(view.cursor_ns)
+    here = row.index_at(view.cursor_ns, view.port.edge(cell + 1))
+    place = here + step if here >= 0 else row.neighbour(view.cursor_ns, step > 0)
+    if not 0 <= place < len(row):
+        return None
+    start, end = int(row.start_ns[place]), int(row.end_ns[place])
+    # A slice that shares its column with others is widened: the cursor has to be on it alone.
+    if end - start < view.port.span_ns // view.port.cells:
+        view = view.revealing(start, end)
+    return view.at(start if end - start < 3 else start + (end - start) // 3)
+
+
+def to_step(document: Document, view: View, step: int) -> View | None:
+    """The next step, shown whole, or the one before."""
+    spans = [(row.start_ns, row.end_ns) for row in _steps(document, view.device)]
+    if not spans:
+        spans = [(s.start_ns, s.end_ns) for s in document.trace.steps]
+    here = [i for i, (start, end) in enumerate(spans) if start <= view.cursor_ns < end]
+    shown = bool(here) and _shows_one(view, spans[here[0]])
+    if here and not shown:
+        place = here[0]
+    elif here:
+        place = here[0] + step
+    else:
+        after = [i for i, (start, _) in enumerate(spans) if start > view.cursor_ns]
+        before = [i for i, (_, end) in enumerate(spans) if end <= view.cursor_ns]
+        place = (after[:1] or [len(spans)])[0] if step > 0 else (before[-1:] or [-1])[0]
+    if not 0 <= place < len(spans):
+        return None
+    start, end = spans[place]
+    return replace(view, port=view.port.around(start, end, _STEP_SHARE)).at(start)
+
+
+def to_slice_row(document: Document, view: View, slice_row: int) -> View:
+    """The cursor on the line of a slice; its lane is unfolded if need be."""
+    for index, lane in enumerate(document.lanes):
+        depth = lane.depth_of(slice_row)
+        if depth < 0:
+            continue
+        line = _line_of(rows_of(document, view), index, depth)
+        if line < 0:
+            view = replace(view, folds={**view.folds, index: Fold.ALL})
+            line = _line_of(rows_of(document, view), index, depth)
+        return replace(view, row=line)
+    return view
+
+
+def follow_link(document: Document, rows: tuple[ShownRow, ...], view: View) -> View | None:
+    """From a kernel to its launch, from a call to what it launched, from a gap to its culprit."""
+    trace = document.trace
+    here = slice_at(document, rows, view)
+    target = -1
+    if here >= 0 and trace.kind[here] in GPU_WORK:
+        target = int(trace.launch[here])
+    elif here >= 0 and len(document.launched_by(here)):
+        target = int(document.launched_by(here)[0])
+    if target < 0:
+        target = _culprit(document, view)
+    if target < 0:
+        return None
+    start, end = int(trace.start_ns[target]), int(trace.end_ns[target])
+    return to_slice_row(document, view, target).revealing(start, end)
+
+
+def fit(document: Document, view: View) -> View:
+    """The analysed window; everything where that is shown already."""
+    low, high = document.home
+    home = view.port.to(low, high)
+    return replace(view, port=view.port.fitted() if view.port == home else home)
+
+
+def fit_thing(document: Document, rows: tuple[ShownRow, ...], view: View) -> View | None:
+    """The selection, else the slice under the cursor, else the gap."""
+    if view.marked is not None:
+        return view.showing(*view.marked, 0.96)
+    row = slice_at(document, rows, view)
+    if row >= 0:
+        trace = document.trace
+        return view.showing(int(trace.start_ns[row]), int(trace.end_ns[row]), 0.8)
+    if view.device < len(document.gaps):
+        gaps = document.gaps[view.device]
+        place = gaps.at(view.cursor_ns)
+        if place >= 0:
+            return view.showing(int(gaps.start_ns[place]), int(gaps.end_ns[place]), 0.8)
+    return None
+
+
+def on_row(document: Document, view: View, row: int) -> View:
+    """The cursor on another line; strips and panels follow to its device."""
+    rows = rows_of(document, view)
+    row = min(max(row, 0), max(len(rows) - 1, 0))
+    view = replace(view, row=row)
+    if rows:
+        device = document.device_of(rows[row].lane)
+        if device is not None:
+            view = replace(view, device=device)
+    return view
+
+
+def refolded(document: Document, view: View, lane: int) -> View:
+    """The next fold of a lane, with the cursor on the same lane as before."""
+    rows = rows_of(document, view)
+    mine = rows[view.row].lane if view.row < len(rows) else lane
+    view = view.folded(lane)
+    return on_lane(document, view, mine)
+
+
+def on_lane(document: Document, view: View, lane: int, depth: int = -1) -> View:
+    """The cursor on a row of a lane: the one of a depth if it is shown, else the first."""
+    rows = rows_of(document, view)
+    line = _line_of(rows, lane, depth)
+    if line < 0:
+        line = next((i for i, shown in enumerate(rows) if shown.lane == lane), 0)
+    return replace(view, row=line)
+
+
+def with_lines(document: Document, view: View, lines: int) -> View:
+    """The view on a timeline of another height, with the cursor on the row it was on."""
+    rows = rows_of(document, view)
+    taller = replace(view, lines=lines)
+    if view.row >= len(rows):
+        return replace(taller, row=0)
+    return on_lane(document, taller, rows[view.row].lane, rows[view.row].depth)
+
+
+def first_look(document: Document, view: View) -> View:
+    """What an analysed trace opens with: the window, the cursor on what matters most."""
+    analysis = document.analysis
+    low, high = document.home
+    view = replace(view, port=view.port.to(low, high))
+    if analysis is None or not document.gaps:
+        return replace(view, cursor_ns=view.port.start_ns)
+    for finding in analysis.findings:
+        regions = [r for r in finding.regions if low <= r.start_ns and r.end_ns <= high]
+        if regions:
+            longest = max(regions, key=lambda r: r.end_ns - r.start_ns)
+            view = replace(view, device=longest.device)
+            return view.pointed((longest.start_ns + longest.end_ns) // 2, view.row)
+    gaps = document.gaps[0]
+    if len(gaps):
+        place = int(gaps.by_size[0])
+        middle = int(gaps.start_ns[place] + gaps.end_ns[place]) // 2
+        return view.pointed(middle, view.row)
+    return view.pointed(view.port.start_ns, view.row)
+
+
+#: A view up to so many times as long as a gap is close enough to have been jumped to.
+_CLOSE = 8
+
+
+def _line_of(rows: tuple[ShownRow, ...], lane: int, depth: int) -> int:
+    places = (i for i, row in enumerate(rows) if (row.lane, row.depth) == (lane, depth))
+    return next(places, -1)
+
+
+def _steps(document: Document, device: int) -> tuple[HeatRow, ...]:
+    return document.steps[device] if device < len(document.steps) else ()
+
+
+def _shows_one(view: View, span: tuple[int, int]) -> bool:
+    """True where the view shows little more than one step."""
+    return view.port.span_ns * _STEP_SHARE**2 <= span[1] - span[0] <= view.port.span_ns
+
+
+def _culprit(document: Document, view: View) -> int:
+    if document.analysis is None or view.device >= len(document.gaps):
+        return -1
+    gaps = document.gaps[view.device]
+    place = gaps.at(view.cursor_ns)
+    if place < 0:
+        return -1
+    table, index = document.analysis.gaps, int(gaps.index[place])
+    rows = (table.culprit_row[index], table.launch_row[index], table.next_row[index])
+    return next((int(row) for row in rows if row >= 0), -1)

@@ -1,0 +1,160 @@
+"""What the user looks at: the one state that all parts of the screen share.
+
+A :class:`View` is a value; every act makes a new one, and the history is a list of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from whichlayer.tui.lanes import Fold
+from whichlayer.tui.viewport import Viewport
+
+#: Factor of one zoom step; two steps halve the span.
+ZOOM_STEP = 2**-0.5
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Span, cursor and selection.
+
+    Attributes:
+        port: the visible span and the cells that show it.
+        cursor_ns: the instant that panels speak of while nothing is selected.
+        row: line of the timeline that the cursor is on.
+        device: index into ``Analysis.devices`` of the device that strips and panels show.
+        selection: (start, end) that panels speak of, or None.
+        anchor_ns: where a selection was begun, or None.
+        folds: how much is shown of each lane, by its index.
+        lines: height of the timeline; lanes get more rows while there is room.
+    """
+
+    port: Viewport
+    cursor_ns: int = 0
+    row: int = 0
+    device: int = 0
+    selection: tuple[int, int] | None = None
+    anchor_ns: int | None = None
+    folds: Mapping[int, Fold] = field(default_factory=dict)
+    lines: int = 0
+
+    def zoomed(self, steps: float, about_ns: int | None = None) -> View:
+        """Zoomed in by so many steps (out for negative ones) about an instant or the cursor."""
+        if about_ns is None:
+            about_ns = self.cursor_ns if self.port.shows(self.cursor_ns) else self._middle
+        return replace(self, port=self.port.zoomed(ZOOM_STEP**steps, about_ns))
+
+    def panned(self, cells: float) -> View:
+        """The span moved; the cursor stays on the screen."""
+        port = self.port.panned(cells)
+        last = port.edge(port.cells - 1)
+        cursor = min(max(self.cursor_ns, port.start_ns), last)
+        return replace(self, port=port)._cursor(cursor)
+
+    def cursor_moved(self, cells: int) -> View:
+        """The cursor moved by so many columns; the span follows it."""
+        cell = min(max(self.port.cell_of(self.cursor_ns), 0), self.port.cells - 1) + cells
+        if 0 <= cell < self.port.cells:
+            return self._cursor(self.port.centre(cell))
+        port = self.port.panned(cells)
+        return replace(self, port=port)._cursor(port.centre(0 if cells < 0 else port.cells - 1))
+
+    def at(self, time_ns: int, row: int | None = None) -> View:
+        """The cursor put on an instant; the span moves only if it has to."""
+        time_ns = self.port.clamp(time_ns)
+        view = replace(
+            self, port=self.port.including(time_ns), row=self.row if row is None else row
+        )
+        return view._cursor(time_ns)
+
+    def pointed(self, time_ns: int, row: int) -> View:
+        """The cursor put where the mouse is; the span does not move."""
+        return replace(self, row=row)._cursor(self.port.clamp(time_ns))
+
+    def showing(self, start_ns: int, end_ns: int, share: float = 1.0) -> View:
+        """The span set to show ``[start, end)`` on ``share`` of the width."""
+        port = self.port.around(start_ns, end_ns, share)
+        cursor = self.cursor_ns if port.shows(self.cursor_ns) else max(start_ns, port.start_ns)
+        return replace(self, port=port)._cursor(cursor)
+
+    def revealing(self, start_ns: int, end_ns: int) -> View:
+        """The cursor put on a stretch, zoomed in until it is wide enough to be seen."""
+        middle = self.port.clamp((start_ns + end_ns) // 2)
+        view = self
+        if (end_ns - start_ns) * 2 * self.port.cells < 5 * self.port.span_ns:
+            view = replace(self, port=self.port.around(start_ns, end_ns, 0.25))
+        elif end_ns - start_ns > self.port.span_ns:
+            view = replace(self, port=self.port.around(start_ns, end_ns, 0.8))
+        return view.at(middle)
+
+    def selecting(self) -> View:
+        """A selection begun at the cursor, or the begun one ended there."""
+        if self.anchor_ns is None:
+            return replace(self, anchor_ns=self.cursor_ns, selection=None)
+        return self.selected(self.anchor_ns, self.cursor_ns)
+
+    def selected(self, one_ns: int, other_ns: int) -> View:
+        """A selection between two instants; none where they are the same."""
+        low, high = sorted((self.port.clamp(one_ns), self.port.clamp(other_ns)))
+        return replace(self, anchor_ns=None, selection=(low, high) if high > low else None)
+
+    def cleared(self) -> View:
+        """Nothing selected, nothing begun."""
+        return replace(self, anchor_ns=None, selection=None)
+
+    def folded(self, lane: int) -> View:
+        """The next fold of a lane."""
+        fold = self.folds.get(lane, Fold.SOME).following
+        return replace(self, folds={**self.folds, lane: fold})
+
+    @property
+    def marked(self) -> tuple[int, int] | None:
+        """The selection, or the stretch from its begin to the cursor while it is being made."""
+        if self.anchor_ns is None:
+            return self.selection
+        low, high = sorted((self.anchor_ns, self.cursor_ns))
+        return (low, high) if high > low else None
+
+    @property
+    def _middle(self) -> int:
+        return (self.port.start_ns + self.port.end_ns) // 2
+
+    def _cursor(self, time_ns: int) -> View:
+        return replace(self, cursor_ns=time_ns)
+
+
+class History:
+    """The spans that were looked at before, and those that undoing has left behind."""
+
+    #: More than anyone steps back, little enough to forget.
+    LIMIT = 200
+
+    def __init__(self) -> None:
+        """Start empty."""
+        self._past: list[View] = []
+        self._future: list[View] = []
+
+    def note(self, old: View, new: View) -> None:
+        """Remember a view if the one after it shows another span."""
+        if (old.port.start_ns, old.port.end_ns) != (new.port.start_ns, new.port.end_ns):
+            self._past = [*self._past[-self.LIMIT + 1 :], old]
+            self._future.clear()
+
+    def back(self, now: View) -> View:
+        """The view before, on the cells of now; ``now`` where there is none."""
+        return self._step(self._past, self._future, now)
+
+    def forward(self, now: View) -> View:
+        """The view that was undone last; ``now`` where there is none."""
+        return self._step(self._future, self._past, now)
+
+    @staticmethod
+    def _step(source: list[View], target: list[View], now: View) -> View:
+        if not source:
+            return now
+        target.append(now)
+        then = source.pop()
+        return replace(
+            now, port=then.port.with_cells(now.port.cells), cursor_ns=then.cursor_ns, row=then.row
+        )

@@ -1,0 +1,45 @@
+"""The last line: the most useful keys, or what just happened."""
+
+from __future__ import annotations
+
+from textual.strip import Strip
+
+from whichlayer.tui.keys import footer_hints
+from whichlayer.tui.view import View
+from whichlayer.tui.widgets.pane import Pane, Piece, strip_of
+
+
+class Footer(Pane):
+    """Keys, until there is something to say."""
+
+    def __init__(self, *, id: str | None = None) -> None:
+        """Start with the keys."""
+        super().__init__(id=id)
+        self.said = ""
+
+    def view_changed(self, old: View | None) -> None:
+        """Nothing here depends on the view."""
+
+    def say(self, text: str) -> None:
+        """Show a message instead of the keys; an empty one brings the keys back."""
+        if text != self.said:
+            self.said = text
+            self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        """One line."""
+        colours = self.palette.colours
+        ground = self.palette.style(colours.dim, colours.surface)
+        if self.said:
+            said = self.palette.style(colours.warning, colours.surface)
+            return strip_of([(f" {self.said}", said)], self.size.width, ground)
+        key_style = self.palette.style(colours.accent, colours.surface, bold=True)
+        pieces: list[Piece] = [(" ", ground)]
+        left = self.size.width - 1
+        for keys, word in sorted(footer_hints(), key=lambda hint: hint[1] in ("help", "quit"),
+                                 reverse=True):  # fmt: skip
+            left -= len(keys) + len(word) + 3
+            if left < 0:
+                break
+            pieces += [(keys, key_style), (f" {word}  ", ground)]
+        return strip_of(pieces, self.size.width, ground)

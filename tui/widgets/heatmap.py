@@ -1,0 +1,161 @@
+"""The gap heatmap: rows are steps, cells are shaded by how idle the device was there."""
+
+from __future__ import annotations
+
+import numpy as np
+from textual import events
+from textual.strip import Strip
+
+from whichlayer.analysis.layers import Layer
+from whichlayer.tui.heat import Heat, HeatRow, heat_of, heat_rows
+from whichlayer.tui.messages import SpanOpened
+from whichlayer.tui.view import View
+from whichlayer.tui.widgets.pane import Piece, strip_of
+from whichlayer.tui.widgets.panel import Panel
+
+_LABEL = 9
+_SHARE = 5
+
+#: Idle share from which a cell carries its owner's letter in lower and in upper case: the
+#: shade can be read without colours too.
+_SOME, _MUCH = 0.1, 0.5
+
+#: Shades that are told apart; more would cost runs and no eye would see them.
+_SHADES = 4
+
+
+class Heatmap(Panel):
+    """Steps, or equal parts where there are none."""
+
+    HELP = (
+        "Each row is a step (or an equal part of the window), all on the scale of the longest. "
+        "The shade of a cell is the share of it that the device spent in gaps; the letter is "
+        "the owner of the largest one, a capital from half of the cell on. Enter: go there."
+    )
+
+    def __init__(self, *, id: str | None = None) -> None:
+        """Start empty."""
+        super().__init__(id=id)
+        self.column = 0
+        self._heat: tuple[list[HeatRow], Heat] | None = None
+
+    def document_changed(self) -> None:
+        """Work the cells out anew."""
+        self._heat = None
+
+    def view_changed(self, old: View | None) -> None:
+        """Work the cells out anew when device or selection change."""
+        if old is None or self.view is None or (old.device, old.selection) != (
+            self.view.device, self.view.selection
+        ):  # fmt: skip
+            self._heat = None
+            self.refresh()
+
+    def on_resize(self) -> None:
+        """Other columns."""
+        self._heat = None
+
+    @property
+    def lines(self) -> int:
+        """One per row of the map."""
+        heat = self._map()
+        return 0 if heat is None else len(heat[0])
+
+    @property
+    def columns(self) -> int:
+        """Cells of a row."""
+        return max(self.size.width - _LABEL - _SHARE, 1)
+
+    def move(self, columns: int, rows: int) -> None:
+        """Move the panel's cursor both ways."""
+        self.column = min(max(self.column + columns, 0), self.columns - 1)
+        self.choose(self.chosen + rows)
+
+    def follow(self) -> None:
+        """Show the chosen row on the timeline, the cursor on the largest gap of the cell."""
+        heat = self._map()
+        if heat is None or self.document is None or self.document.analysis is None:
+            return
+        rows, cells = heat
+        row = rows[self.chosen]
+        gap = int(cells.largest[self.chosen, self.column])
+        low, high = cells.edges[self.chosen, self.column : self.column + 2].tolist()
+        if gap >= 0:
+            gaps = self.document.analysis.gaps
+            low, high = max(low, int(gaps.start_ns[gap])), min(high, int(gaps.end_ns[gap]))
+        self.post_message(SpanOpened(row.start_ns, row.end_ns, (low + high) // 2))
+
+    def render_line(self, y: int) -> Strip:
+        """One row: its label, its cells, its idle share."""
+        palette, width = self.palette, self.size.width
+        heat = self._map()
+        if heat is None or self.top + y >= len(heat[0]):
+            empty = self._nothing() if y == 0 and heat is None else ""
+            return strip_of([(empty, palette.dim)], width, palette.text)
+        index = self.top + y
+        rows, cells = heat
+        chosen = index == self.chosen and self.has_focus
+        label = f"{rows[index].label:<{_LABEL - 1}.{_LABEL - 1}} "
+        pieces: list[Piece] = [(label, palette.accent if chosen else palette.dim)]
+        pieces += self._cells(cells, index, chosen)
+        inside = cells.inside[index]
+        length = np.diff(cells.edges[index])
+        share = float((cells.idle[index] * length)[inside].sum() / max(length.sum(), 1))
+        pieces.append((f"{share:>{_SHARE}.0%}", palette.dim))
+        return strip_of(pieces, width, palette.text)
+
+    def on_click(self, event: events.Click) -> None:
+        """Go to the cell."""
+        heat = self._map()
+        x, y = self.content_place(event)
+        row = self.top + y
+        if heat is None or y < 0 or row >= len(heat[0]):
+            return
+        self.column = min(max(x - _LABEL, 0), self.columns - 1)
+        self.choose(row)
+        self.follow()
+
+    def _cells(self, cells: Heat, index: int, chosen: bool) -> list[Piece]:
+        palette = self.palette
+        pieces: list[Piece] = []
+        for column in range(cells.idle.shape[1]):
+            idle = float(cells.idle[index, column])
+            layer = Layer(int(cells.layer[index, column]))
+            letter = layer.text.letter
+            if not cells.inside[index, column]:
+                text, style = " ", palette.text
+            elif idle < _SOME:
+                text, style = "·", palette.faint
+            else:
+                text = letter.lower() if idle < _MUCH else letter
+                shade = np.ceil(idle * _SHADES) / _SHADES
+                style = palette.shade(layer, 0.2 + 0.8 * float(shade))
+            if chosen and column == self.column:
+                style = palette.chosen
+            pieces.append((text, style))
+        return pieces
+
+    def _map(self) -> tuple[list[HeatRow], Heat] | None:
+        if self._heat is None and self.document is not None and self.view is not None:
+            document, device = self.document, self.view.device
+            if document.analysis is None or not document.owners:
+                return None
+            window = document.analysis.window
+            rows = heat_rows(
+                (window.start_ns, window.end_ns), document.steps[device], self.view.selection
+            )
+            layers = document.analysis.gaps.layer
+            heat = heat_of(
+                rows, self.columns, document.owners[device], document.gaps[device], layers
+            )
+            self._heat = (rows, heat)
+            self.chosen = min(self.chosen, len(rows) - 1)
+            self.column = min(self.column, self.columns - 1)
+            self.top = min(self.top, max(len(rows) - self.body_height, 0))
+        return self._heat
+
+    def _nothing(self) -> str:
+        analysis = None if self.document is None else self.document.analysis
+        if analysis is None:
+            return "waiting for the analysis"
+        return "no GPU activity, so no gaps"

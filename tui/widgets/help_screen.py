@@ -1,0 +1,60 @@
+"""The help sheet: every key, made from the one table, and what each part shows."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from whichlayer.analysis.layers import Layer
+from whichlayer.tui.keys import KEYS
+from whichlayer.tui.palette import Palette
+from whichlayer.tui.widgets.pane import Pane
+
+
+class HelpScreen(ModalScreen[None]):
+    """A sheet over the screen; any of its closing keys puts it away."""
+
+    BINDINGS = [("escape,question_mark,q,enter", "dismiss", "close")]  # noqa: RUF012
+
+    def __init__(self, palette: Palette, panes: list[Pane]) -> None:
+        """Take the colours, and the parts of the screen that have something to say."""
+        super().__init__()
+        self._palette = palette
+        self._panes = panes
+
+    def compose(self) -> ComposeResult:
+        """One text that scrolls."""
+        with VerticalScroll(id="help") as sheet:
+            sheet.border_title = "whichlayer · keys"
+            sheet.border_subtitle = "esc closes · ↑ ↓ scroll"
+            yield Static(help_text(self._palette, self._panes))
+
+
+def help_text(palette: Palette, panes: list[Pane]) -> Text:
+    """The sheet: keys by group, the layers, and what each part shows."""
+    text = Text()
+    for group, keys in groupby(KEYS, key=lambda key: key.group):
+        text.append(f"{group}\n", palette.accent)
+        for key in keys:
+            text.append(f"  {key.shown:<9}", palette.strong)
+            text.append(f" {key.does}")
+            text.append(f"  ({key.mouse})\n" if key.mouse else "\n", palette.dim)
+        text.append("\n")
+    text.append("Layers\n", palette.accent)
+    for layer in Layer:
+        words = layer.text
+        text.append("  ")
+        text.append(f" {words.letter} ", palette.layer(layer, strong=True))
+        text.append(f" {words.name}", palette.strong)
+        text.append(f": {words.owns}. Fixed in: {words.fixed_in}.\n")
+    text.append("\nParts of the screen\n", palette.accent)
+    for pane in panes:
+        if pane.HELP:
+            text.append(f"  {pane.id or ''}", palette.strong)
+            text.append(f": {pane.HELP}\n")
+    return text

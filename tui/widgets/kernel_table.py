@@ -1,0 +1,186 @@
+"""The kernel table: what each group of kernels takes, how fast it is, and whose the loss is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from textual import events
+from textual.strip import Strip
+
+from whichlayer.analysis.report.units import UNKNOWN, rate_text, share_text, time_text
+from whichlayer.analysis.text import clean
+from whichlayer.tui.messages import StretchChosen, SubjectChosen
+from whichlayer.tui.summary import Ranked, longest_call, rank_kernels
+from whichlayer.tui.view import View
+from whichlayer.tui.widgets.pane import Piece, shortened, strip_of
+from whichlayer.tui.widgets.panel import Panel
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of figures: heading, width, text of a row, and its order (largest first)."""
+
+    title: str
+    cells: int
+    text: Callable[[Ranked], str]
+    order: Callable[[Ranked], float]
+
+
+def _number(value: float | None) -> float:
+    return -1.0 if value is None else value
+
+
+COLUMNS = (
+    Column("time", 9, lambda r: time_text(r.time_ns), lambda r: r.time_ns),
+    Column("share", 7, lambda r: share_text(r.share), lambda r: r.share),
+    Column("calls", 6, lambda r: f"{r.calls}", lambda r: r.calls),
+    Column("GB/s", 6, lambda r: rate_text(r.group.gbps), lambda r: _number(r.group.gbps)),
+    Column(
+        "%roof",
+        6,
+        lambda r: (
+            UNKNOWN if r.group.roof_fraction is None else f"{100 * r.group.roof_fraction:.0f} %"
+        ),
+        lambda r: _number(r.group.roof_fraction),
+    ),
+)
+
+#: Below this width the name gets too little, and the columns that say least go first.
+_LEAST_NAME = 20
+_DISPENSABLE = ("share", "calls", "GB/s")
+_OWNER = 3
+
+
+class KernelTable(Panel):
+    """Groups of kernels within the selection, else within the analysed window."""
+
+    HELP = (
+        "Kernels of one name and one set of shapes. GB/s and % of roof are achieved against "
+        "the data sheet; – where a figure is not known, with the reason in the region pane. "
+        "by: the layer that owns what is lost. Enter: the longest call."
+    )
+
+    def __init__(self, *, id: str | None = None) -> None:
+        """Start empty, by time."""
+        super().__init__(id=id)
+        self._rows: list[Ranked] | None = None
+        self._sort = 0
+
+    def document_changed(self) -> None:
+        """Rank anew."""
+        self._rows = None
+
+    def view_changed(self, old: View | None) -> None:
+        """Rank anew when the selection changes."""
+        if old is None or self.view is None or old.selection != self.view.selection:
+            self._rows = None
+            self.refresh()
+
+    @property
+    def rows(self) -> list[Ranked]:
+        """The ranked groups, in the chosen order."""
+        if self._rows is None:
+            analysis = None if self.document is None else self.document.analysis
+            self._rows = [] if analysis is None else rank_kernels(analysis, self._span)
+            order = COLUMNS[self._sort].order
+            self._rows.sort(key=lambda row: -order(row))
+            self.chosen = min(self.chosen, max(len(self._rows) - 1, 0))
+            self.top = min(self.top, max(len(self._rows) - self.body_height, 0))
+        return self._rows
+
+    @property
+    def lines(self) -> int:
+        """One per group."""
+        return len(self.rows)
+
+    @property
+    def body_height(self) -> int:
+        """The heading takes a line."""
+        return max(self.size.height - 1, 1)
+
+    def sort_by_next(self) -> str:
+        """Order by the next column; its title."""
+        self._sort = (self._sort + 1) % len(COLUMNS)
+        self._rows = None
+        self.refresh()
+        return COLUMNS[self._sort].title
+
+    def line_chosen(self) -> None:
+        """The region pane speaks of the chosen group."""
+        rows = self.rows
+        self.post_message(SubjectChosen(rows[self.chosen].group if rows else None))
+
+    def follow(self) -> None:
+        """Go to the longest call of the chosen group."""
+        analysis = None if self.document is None else self.document.analysis
+        if analysis is None or not self.rows:
+            return
+        row = longest_call(analysis, self.rows[self.chosen].group, self._span)
+        if row >= 0:
+            trace = analysis.trace
+            start, end = int(trace.start_ns[row]), int(trace.end_ns[row])
+            self.post_message(StretchChosen(start, end, row))
+
+    def render_line(self, y: int) -> Strip:
+        """The heading, then the groups in sight."""
+        palette, width = self.palette, self.size.width
+        columns = self._columns()
+        name = max(width - sum(c.cells for c in columns) - _OWNER, 4)
+        if y == 0:
+            marks = [c.title + ("▾" if c is COLUMNS[self._sort] else "") for c in columns]
+            text = "".join(f"{mark:>{c.cells}}" for mark, c in zip(marks, columns, strict=True))
+            return strip_of([(f"{'kernel':<{name}}{text} by", palette.dim)], width, palette.text)
+        rows, index = self.rows, self.top + y - 1
+        if index >= len(rows):
+            empty = self._nothing() if y == 1 and not rows else ""
+            return strip_of([(empty, palette.dim)], width, palette.text)
+        row = rows[index]
+        style = palette.text
+        if index == self.chosen:
+            style = palette.chosen if self.has_focus else palette.marked
+        figures = "".join(f"{c.text(row):>{c.cells}}" for c in columns)
+        layer = row.group.layer
+        pieces: list[Piece] = [
+            (shortened(clean(row.group.short_name), name) + figures + " ", style),
+            (layer.text.letter, palette.layer(layer, strong=row.group.lost_ns > 0)),
+        ]
+        return strip_of(pieces, width, style)
+
+    def on_click(self, event: events.Click) -> None:
+        """Choose a row; a second click goes to its longest call; a heading sorts."""
+        x, y = self.content_place(event)
+        if y == 0:
+            self._sort_at(x)
+        if y <= 0:
+            return
+        self.choose(self.top + y - 1)
+        if event.chain == 2:
+            self.follow()
+
+    @property
+    def _span(self) -> tuple[int, int] | None:
+        return None if self.view is None else self.view.selection
+
+    def _columns(self) -> list[Column]:
+        columns = list(COLUMNS)
+        for title in _DISPENSABLE:
+            if self.size.width - sum(c.cells for c in columns) - _OWNER >= _LEAST_NAME:
+                break
+            columns = [c for c in columns if c.title != title]
+        return columns
+
+    def _sort_at(self, x: int) -> None:
+        place = self.size.width - _OWNER
+        for column in reversed(self._columns()):
+            place -= column.cells
+            if place <= x < place + column.cells:
+                self._sort = COLUMNS.index(column)
+                self._rows = None
+                self.refresh()
+
+    def _nothing(self) -> str:
+        analysis = None if self.document is None else self.document.analysis
+        if analysis is None:
+            return "waiting for the analysis"
+        return "no kernels here" if analysis.kernels else "no kernels in this recording"

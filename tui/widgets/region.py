@@ -1,0 +1,125 @@
+"""The region pane: whose the time under the cursor is, why, and where to change it."""
+
+from __future__ import annotations
+
+import textwrap
+
+from textual.strip import Strip
+
+from whichlayer.analysis.results import Finding
+from whichlayer.tui.describe import (
+    Line,
+    describe_finding,
+    describe_group,
+    describe_instant,
+    describe_selection,
+)
+from whichlayer.tui.messages import Subject
+from whichlayer.tui.view import View
+from whichlayer.tui.widgets.pane import Pane, Piece, strip_of
+from whichlayer.tui.widgets.panel import Panel
+
+_LABEL = 7
+
+
+class RegionPane(Panel):
+    """Speaks of a focused table's chosen row, else of the selection, else of the cursor."""
+
+    HELP = (
+        "Owner, cause, evidence, fix and place of the gap, kernel or call at the cursor. With "
+        "a selection: where its time went, which adds up to its length."
+    )
+
+    def __init__(self, *, id: str | None = None) -> None:
+        """Start empty."""
+        super().__init__(id=id)
+        self._subject: Subject | None = None
+        self._slice = -1
+        self._said: list[Line] = []
+        self._strips: list[list[Piece]] = []
+
+    @property
+    def lines(self) -> int:
+        """Lines of text, wrapped."""
+        return len(self._strips)
+
+    def view_changed(self, old: View | None) -> None:
+        """Nothing by itself: the application tells what is under the cursor."""
+
+    def speak_of(self, subject: Subject | None, slice_row: int) -> None:
+        """Take what is chosen in a table, else the slice under the cursor (-1 for none)."""
+        self._subject, self._slice = subject, slice_row
+        said = self._describe()
+        if said != self._said:
+            self._said = said
+            self.top = self.chosen = 0
+            self._wrap()
+
+    def document_changed(self) -> None:
+        """Say it in the new colours, of the new document."""
+        self._said = self._describe()
+        self._wrap()
+
+    def on_resize(self) -> None:
+        """Wrap anew."""
+        self._wrap()
+
+    def choose(self, line: int) -> None:
+        """There is no chosen line here: moving scrolls."""
+        self.scroll_lines(line - self.top)
+
+    def move(self, columns: int, rows: int) -> None:
+        """Scroll."""
+        self.scroll_lines(rows)
+
+    def render_line(self, y: int) -> Strip:
+        """One line of text."""
+        index = self.top + y
+        pieces = self._strips[index] if index < len(self._strips) else []
+        return strip_of(pieces, self.size.width, self.palette.text)
+
+    @property
+    def text(self) -> str:
+        """Everything that the pane says."""
+        return "\n".join("".join(text for text, _ in line) for line in self._strips)
+
+    def _describe(self) -> list[Line]:
+        document, view = self.document, self.view
+        if document is None or view is None:
+            return []
+        analysis = document.analysis
+        if self._subject is not None and analysis is not None:
+            if isinstance(self._subject, Finding):
+                return describe_finding(analysis, self._subject)
+            return describe_group(analysis, self._subject)
+        if view.selection is not None:
+            return describe_selection(document, view.device, *view.selection)
+        return describe_instant(document, view.device, view.cursor_ns, self._slice)
+
+    def _wrap(self) -> None:
+        width = self.size.width
+        self._strips = [
+            pieces for line in self._said for pieces in wrapped(self, line, max(width, 8))
+        ]
+        self.refresh()
+
+
+def wrapped(pane: Pane, line: Line, width: int) -> list[list[Piece]]:
+    """A paragraph as lines of pieces that fit a width."""
+    palette = pane.palette
+    style = palette.strong if line.strong else palette.text
+    lead: list[Piece] = []
+    indent = 0
+    if line.layer is not None:
+        lead = [
+            (f" {line.layer.text.letter} ", palette.layer(line.layer, strong=True)),
+            (" ", style),
+        ]
+        indent = 4
+    elif line.label:
+        lead = [(f"{line.label:<{_LABEL}}", palette.dim)]
+        indent = _LABEL
+    parts = textwrap.wrap(line.text, max(width - indent, 4)) or [""]
+    pieces = [[*lead, (parts[0], style)]]
+    pieces += [[(" " * indent, style), (part, style)] for part in parts[1:]]
+    return pieces

@@ -1,0 +1,92 @@
+"""The time ruler: round times, the selection, and the cursor.
+
+The cursor lives here and in its own row of the timeline only: a line down the whole screen
+would cost a repaint of everything for every step of it.
+"""
+
+from __future__ import annotations
+
+from textual.strip import Strip
+
+from whichlayer.analysis.report.units import time_text
+from whichlayer.tui.ruler import Axis, axis_of
+from whichlayer.tui.view import View
+from whichlayer.tui.widgets.pane import Pane, Piece, strip_of
+
+
+class Ruler(Pane):
+    """One line of time."""
+
+    HELP = "Time since the recording began. ▼ is the cursor; a selection shows its length."
+
+    def __init__(self, *, id: str | None = None) -> None:
+        """Start without marks."""
+        super().__init__(id=id)
+        self._axis: tuple[object, Axis] | None = None
+
+    def view_changed(self, old: View | None) -> None:
+        """Everything here moves with the view."""
+        if self.view is None or old is None or (
+            old.port, old.cursor_ns, old.marked
+        ) != (self.view.port, self.view.cursor_ns, self.view.marked):  # fmt: skip
+            self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        """One line."""
+        palette, width = self.palette, self.size.width
+        if self.view is None:
+            return strip_of([self.labelled("time")], width, palette.text)
+        port = self.view.port
+        if self._axis is None or self._axis[0] != port:
+            self._axis = (port, axis_of(port))
+        axis = self._axis[1]
+        base = "time" if not axis.base_ns else f"{axis.instant(axis.base_ns, 1000)} +"
+        line = Written(port.cells)
+        for cell, text in axis.marks:
+            line.write(cell, f"│{text}", 0)
+        marked = self.view.marked
+        if marked is not None:
+            first = max(port.cell_of(marked[0]), 0)
+            last = min(port.cell_of(marked[1] - 1), port.cells - 1)
+            if first <= last:
+                length = time_text(marked[1] - marked[0])
+                line.write(first, f"├{length.center(last - first - 1, '─')}┤"
+                           if last - first > len(length) + 1 else "━" * (last - first + 1), 1)  # fmt: skip
+        cell = port.cell_of(self.view.cursor_ns)
+        if 0 <= cell < port.cells:
+            text = axis.instant(self.view.cursor_ns, max(port.span_ns // port.cells // 2, 1))
+            if cell + len(text) < port.cells:
+                line.write(cell, f"▼{text}", 2)
+            else:
+                line.write(cell - len(text), f"{text}▼", 2)
+        styles = (palette.faint, palette.strong, palette.accent)
+        pieces: list[Piece] = [self.labelled(base)]
+        pieces += [(text, styles[code]) for text, code in line.runs()]
+        return strip_of(pieces, width, palette.text)
+
+
+class Written:
+    """A line onto which later texts are written over earlier ones."""
+
+    def __init__(self, cells: int) -> None:
+        """Start blank."""
+        self._chars = [" "] * cells
+        self._codes = [0] * cells
+
+    def write(self, cell: int, text: str, code: int) -> None:
+        """Write text, cutting what sticks out."""
+        for place, char in enumerate(text, start=cell):
+            if 0 <= place < len(self._chars):
+                self._chars[place], self._codes[place] = char, code
+        if 0 <= cell + len(text) < len(self._chars) and code:
+            self._chars[cell + len(text)] = " "
+
+    def runs(self) -> list[tuple[str, int]]:
+        """Stretches of one code."""
+        runs: list[tuple[str, int]] = []
+        for char, code in zip(self._chars, self._codes, strict=True):
+            if runs and (runs[-1][1] == code or char == " "):
+                runs[-1] = (runs[-1][0] + char, runs[-1][1])
+            else:
+                runs.append((char, code))
+        return runs

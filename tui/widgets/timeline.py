@@ -1,0 +1,237 @@
+"""The timeline: every lane's slices over time."""
+
+from __future__ import annotations
+
+from rich.segment import Segment
+from textual import events
+from textual.geometry import Region
+from textual.strip import Strip
+
+from whichlayer.tui.bars import Marks, Painted, mark
+from whichlayer.tui.frame import Frame, draw_frame
+from whichlayer.tui.lanes import ShownRow
+from whichlayer.tui.messages import LaneFolded, Looked, StretchChosen, TimelineResized
+from whichlayer.tui.raster import Cells, Row
+from whichlayer.tui.travel import rows_of, slice_at
+from whichlayer.tui.view import View
+from whichlayer.tui.widgets.pane import Pane, shortened
+
+#: Rows kept in sight above and below the cursor's row.
+_MARGIN = 1
+
+#: Columns of one step of a wheel that pans.
+_WHEEL_CELLS = 8
+
+
+class Timeline(Pane, can_focus=True):
+    """Lanes from top to bottom; scrolls by rows, its time axis is the view's."""
+
+    HELP = (
+        "Each row is a stream, or a depth of calls on a thread. A bar is one slice; where "
+        "slices are narrower than a column, the height tells how busy it is, in the colour of "
+        "what takes most of it."
+    )
+
+    def __init__(self, *, id: str | None = None) -> None:
+        """Start without rows."""
+        super().__init__(id=id)
+        self.rows: tuple[ShownRow, ...] = ()
+        self.top = 0
+        self._frame: Frame | None = None
+        self._strips: dict[int, Strip] = {}
+        self._drag_from: tuple[int, int] | None = None
+
+    def document_changed(self) -> None:
+        """List the rows anew."""
+        self._list_rows()
+        self._forget_frame()
+
+    def view_changed(self, old: View | None) -> None:
+        """Repaint all rows only if the span, the rows or the selection change."""
+        view = self.view
+        if view is None or old is None:
+            self._forget_frame()
+            self.refresh()
+            return
+        if (view.folds, view.lines) != (old.folds, old.lines):
+            self._list_rows()
+            self._forget_frame()
+        if view.port != old.port:
+            self._forget_frame()
+        scrolled = self._bring_into_sight(view.row)
+        if self._frame is None or scrolled or view.marked != old.marked:
+            self._strips.clear()
+            self.refresh()
+        elif (view.row, view.cursor_ns) != (old.row, old.cursor_ns):
+            for row in {view.row, old.row}:
+                self._strips.pop(row, None)
+                self.refresh_row(row)
+
+    def refresh_row(self, row: int) -> None:
+        """Repaint one row of the timeline."""
+        y = row - self.top
+        if 0 <= y < self.size.height:
+            self.refresh(Region(0, y, self.size.width, 1))
+
+    def scroll_rows(self, count: int) -> None:
+        """Scroll without moving the cursor."""
+        last = max(len(self.rows) - self.size.height, 0)
+        top = min(max(self.top + count, 0), last)
+        if top != self.top:
+            self.top = top
+            self._forget_frame()
+            self.refresh()
+
+    def on_resize(self) -> None:
+        """Other rows are in sight."""
+        self._forget_frame()
+        if self.view is not None:
+            self._bring_into_sight(self.view.row)
+        self.post_message(TimelineResized())
+
+    def render_line(self, y: int) -> Strip:
+        """One row: its label, then its cells."""
+        index = self.top + y
+        if self.view is None or self.document is None or index >= len(self.rows):
+            return Strip.blank(self.size.width, self.palette.text)
+        found = self._strips.get(index)
+        if found is None:
+            found = self._strips[index] = self._strip(index, self.view)
+        return found
+
+    def _strip(self, index: int, view: View) -> Strip:
+        row, cells, painted = self._painted(index, view)
+        painted = mark(painted, row, cells, self._marks(index, row, view))
+        styles = self.palette.timeline
+        segments = [self._label(index, view)]
+        segments += [Segment(text, styles[code]) for text, code in painted.runs()]
+        return Strip(segments, self.label_cells + view.port.cells)
+
+    def _painted(self, index: int, view: View) -> tuple[Row, Cells, Painted]:
+        if self._frame is None:
+            assert self.document is not None
+            shown = self.rows[self.top : self.top + self.size.height]
+            rows = [self.document.lanes[r.lane].row(r.depth) for r in shown]
+            self._frame = draw_frame(rows, view.port, self.document.names.short)
+        return self._frame.row(index - self.top)
+
+    def _marks(self, index: int, row: Row, view: View) -> Marks:
+        port = view.port
+        selected = None
+        if view.marked is not None:
+            first = max(port.cell_of(view.marked[0]), 0)
+            stop = min(port.cell_of(view.marked[1] - 1) + 1, port.cells)
+            selected = (first, stop) if first < stop else None
+        if index != view.row:
+            return Marks(selected)
+        cell = port.cell_of(view.cursor_ns)
+        if not 0 <= cell < port.cells:
+            return Marks(selected)
+        return Marks(selected, cell, row.index_at(view.cursor_ns, port.edge(cell + 1)))
+
+    def _label(self, index: int, view: View) -> Segment:
+        assert self.document is not None
+        shown = self.rows[index]
+        title = self.document.lanes[shown.lane].title if shown.is_first else ""
+        more = f"+{shown.hidden}" if shown.hidden else ""
+        room = self.label_cells - 2 - len(more)
+        chosen = index == view.row
+        text = f"{'▸' if chosen else ' '}{shortened(title, room)}{more} "
+        style = self.palette.accent if chosen else self.palette.dim
+        return Segment(text, style)
+
+    def _list_rows(self) -> None:
+        if self.document is None or self.view is None:
+            self.rows = ()
+            return
+        self.rows = rows_of(self.document, self.view)
+
+    def _bring_into_sight(self, row: int) -> bool:
+        """Bring a row into sight; True where that moved anything."""
+        height = max(self.size.height, 1)
+        margin = _MARGIN if height > 2 * _MARGIN + 1 else 0
+        top = min(self.top, row - margin)
+        top = max(top, row + margin + 1 - height)
+        top = min(max(top, 0), max(len(self.rows) - height, 0))
+        moved = top != self.top
+        if moved:
+            self.top = top
+            self._forget_frame()
+        return moved
+
+    def _forget_frame(self) -> None:
+        self._frame = None
+        self._strips.clear()
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        """Put the cursor there and begin a drag; a label folds its lane."""
+        place = self._place(event.x, event.y)
+        if place is None or self.view is None:
+            return
+        time, row = place
+        if event.button == _RIGHT_BUTTON:
+            self.post_message(Looked(self.view.cleared()))
+        elif event.x < self.label_cells:
+            self.post_message(LaneFolded(self.rows[row].lane))
+        else:
+            self._drag_from = (time, event.x)
+            self.capture_mouse()
+            self.post_message(Looked(self.view.pointed(time, row)))
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        """Select from where the button went down."""
+        if self._drag_from is None or self.view is None or event.x == self._drag_from[1]:
+            return
+        time = self._time(event.x)
+        self.post_message(Looked(self.view.selected(self._drag_from[0], time)))
+
+    def on_mouse_up(self) -> None:
+        """End the drag."""
+        self._drag_from = None
+        self.release_mouse()
+
+    def on_click(self, event: events.Click) -> None:
+        """A double click fits what is under the mouse."""
+        if event.chain != 2 or self.view is None or event.x < self.label_cells:
+            return
+        if self.document is None:
+            return
+        row = slice_at(self.document, self.rows, self.view)
+        if row >= 0:
+            trace = self.document.trace
+            start, end = int(trace.start_ns[row]), int(trace.end_ns[row])
+            self.post_message(StretchChosen(start, end, row))
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        """Zoom in about the pointer; with shift or ctrl, pan."""
+        self._wheel(event, 1)
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        """Zoom out about the pointer; with shift or ctrl, pan."""
+        self._wheel(event, -1)
+
+    def _wheel(self, event: events.MouseScrollUp | events.MouseScrollDown, turn: int) -> None:
+        event.stop()
+        event.prevent_default()
+        if self.view is None:
+            return
+        if event.x < self.label_cells:
+            self.scroll_rows(-turn * 2)
+        elif event.shift or event.ctrl:
+            self.post_message(Looked(self.view.panned(-turn * _WHEEL_CELLS)))
+        else:
+            self.post_message(Looked(self.view.zoomed(turn, self._time(event.x))))
+
+    def _time(self, x: int) -> int:
+        assert self.view is not None
+        port = self.view.port
+        return port.centre(min(max(x - self.label_cells, 0), port.cells - 1))
+
+    def _place(self, x: int, y: int) -> tuple[int, int] | None:
+        row = self.top + y
+        if self.view is None or not 0 <= row < len(self.rows):
+            return None
+        return self._time(x), row
+
+
+_RIGHT_BUTTON = 3
