@@ -47,7 +47,7 @@ def attention(rt: Eager, q: Tensor, k: Tensor, v: Tensor, causal: bool) -> Tenso
             0.0,
             causal,
             None,
-            False,
+            heads != k.shape[1],
             differentiable=True,
             pre=6.0,
             post=1.0,

@@ -19,7 +19,7 @@ def gemm_kernel(
 ) -> Kernel:
     """The kernel of ``[m, k] @ [k, n]``; ``layout`` as cuBLAS names it ("tn", "nn", "nt")."""
     size = (m * k + k * n + m * n + extra) * a.dtype.size
-    work = Work(float(size), 2.0 * m * n * k, precision)
+    work = Work(float(size), 2.0 * m * n * k, precision, precision == "fp32", "aten::mm")
     quality = LARGE if m * n >= 1 << 20 else 0.6
     if m == 1:
         return _gemv(k, n, work)

@@ -118,6 +118,29 @@ def functor_clamp_min(dtype: DType) -> str:
     )
 
 
+def functor_pow() -> str:
+    """Square in FP32."""
+    return (
+        "at::native::(anonymous namespace)::pow_tensor_scalar_kernel_impl<float, float>"
+        "(at::TensorIteratorBase&, float)::{lambda(float)#1}"
+    )
+
+
+def functor_add_scalar() -> str:
+    """Sum of a tensor and a number in FP32."""
+    return "at::native::CUDAFunctorOnSelf_add<float>"
+
+
+def functor_rsqrt() -> str:
+    """Reciprocal square root in FP32."""
+    return "at::native::rsqrt_kernel_cuda(at::TensorIteratorBase&)" + _lambda(FLOAT, 1, (2, 2, 1))
+
+
+def functor_negate() -> str:
+    """Negation in bf16."""
+    return "at::native::neg_kernel_cuda(at::TensorIteratorBase&)" + _lambda(BF16, 1, (2, 9, 1))
+
+
 def empty(rt: Eager, shape: tuple[int, ...], dtype: DType) -> Tensor:
     """``aten::empty`` from the caching allocator."""
     with rt.op("aten::empty", list(shape), dtype.number, 0, None, None, None, pre=1.5, post=0.6):
@@ -211,23 +234,32 @@ def split_heads(rt: Eager, x: Tensor, parts: int, heads: int) -> list[Tensor]:
 
 
 def _join(rt: Eager, part: Tensor, parts: int) -> None:
-    """The gradient of a split: one ``cat``."""
-    whole = part.like(*part.shape[:2], part.shape[2] * parts)
-    opaque = f"at::native::(anonymous namespace)::OpaqueType<{part.dtype.size}u>"
+    """The gradient of a split."""
+    cat(rt, [part.like(*part.shape)] * parts, 2)
+
+
+def cat(rt: Eager, parts: list[Tensor], dim: int) -> Tensor:
+    """``torch.cat`` along a dimension."""
+    first = parts[0]
+    shape = list(first.shape)
+    shape[dim] = sum(part.shape[dim] for part in parts)
+    whole = first.like(*shape)
+    opaque = f"at::native::(anonymous namespace)::OpaqueType<{first.dtype.size}u>"
     space = "at::native::(anonymous namespace)::"
-    with rt.op("aten::cat", [part.like(*part.shape)] * parts, 2, pre=6.0, post=1.6):
+    with rt.op("aten::cat", parts, dim, differentiable=True, pre=6.0, post=1.6):
         rt.launch(
             Kernel(
                 f"void {space}CatArrayBatchedCopy_aligned16_contig<{opaque}, unsigned int, 3, "
                 f"128, 1>({opaque}*, {space}CatArrInputTensorMetadata<{opaque}, unsigned int, "
                 f"128, 1>, {space}TensorSizeStride<unsigned int, 4u>, int, unsigned int)",
-                (2 * rt.machine.gpu.sms, parts, 1),
+                (2 * rt.machine.gpu.sms, len(parts), 1),
                 (512, 1, 1),
                 29,
                 Work(bytes=float(2 * whole.bytes)),
                 BANDWIDTH_QUALITY,
             )
         )
+    return whole
 
 
 def _as_strided(rt: Eager, x: Tensor, out: Tensor) -> None:

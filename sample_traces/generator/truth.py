@@ -202,3 +202,58 @@ def ramps(session: Session, drained: Sequence[int]) -> list[Span]:
             if span[1] - span[0] > SPACING and span[0] >= earlier and span[1] <= caught_up
         ]
     return found
+
+
+def late_host(session: Session) -> list[Span]:
+    """The idle stretches that ended with an activity launched after they began."""
+    facts = facts_of(session)
+    by_start = {a.start: a for a in session.machine.recording.activities}
+    return [
+        (start, end)
+        for start, end in facts.idle
+        if end - start > SPACING and end in by_start and by_start[end].call.start > start
+    ]
+
+
+def kernel_facts(session: Session) -> list[dict[str, Any]]:
+    """The planted kernels by name and operator: calls, time, work and the rates they reach."""
+    gpu = session.machine.gpu
+    groups: dict[tuple[str, str], list[Activity]] = {}
+    for activity in session.machine.recording.activities:
+        if activity.work is not None and activity.work.planted:
+            groups.setdefault((activity.name, activity.work.operator), []).append(activity)
+    found = []
+    for (name, operator), members in groups.items():
+        time = sum(a.end - a.start for a in members)
+        size = sum(a.work.bytes for a in members if a.work)
+        flops = sum(a.work.flops for a in members if a.work)
+        found.append(
+            {
+                "name": name,
+                "operator": operator,
+                "calls": len(members),
+                "total_us": time / 1000,
+                "bytes": size,
+                "flops": flops,
+                "gbps": round(size / time, 1),
+                "tflops": round(flops / time / 1000, 2),
+                "bandwidth_fraction": round(size / time / gpu.bandwidth_gbps, 4),
+            }
+        )
+    return found
+
+
+def planted_kernels(session: Session) -> list[Activity]:
+    """The kernels that are the cause of a sample."""
+    return [a for a in session.machine.recording.activities if a.work and a.work.planted]
+
+
+def lost_bandwidth(session: Session, kernels: Sequence[Activity]) -> int:
+    """Nanoseconds above what kernels need at 90 % of the bandwidth plus the launch floor."""
+    gpu = session.machine.gpu
+    lost = 0.0
+    for kernel in kernels:
+        size = kernel.work.bytes if kernel.work else 0.0
+        ideal = gpu.floor_us * 1000 + size / (0.9 * gpu.bandwidth_gbps)
+        lost += max(0.0, kernel.end - kernel.start - ideal)
+    return round(lost)
