@@ -136,11 +136,12 @@ def host_states(trace: Trace, marks: Marks, lane: int) -> HostStates:
         lane: a lane of kind ``CPU_THREAD``.
     """
     first, last = int(trace.lane_rows[lane]), int(trace.lane_rows[lane + 1])
-    walk = _Walk(marks)
+    kinds, codes_here = trace.kind[first:last], marks.code[first:last]
+    told = np.flatnonzero((kinds == SliceKind.ANNOTATION) & (codes_here >= 0)) + first
+    walk = _Walk(marks, frozenset(told.tolist()))
     start = trace.start_ns[first:last].tolist()
     end = trace.end_ns[first:last].tolist()
-    codes = marks.code[first:last].tolist()
-    for i, (s, e, code) in enumerate(zip(start, end, codes, strict=True)):
+    for i, (s, e, code) in enumerate(zip(start, end, codes_here.tolist(), strict=True)):
         walk.enter(first + i, s, e, code)
     walk.leave_until(None)
     return _stretches(walk, trace)
@@ -149,8 +150,9 @@ def host_states(trace: Trace, marks: Marks, lane: int) -> HostStates:
 class _Walk:
     """The stack of open slices, and the stretches that it has passed through."""
 
-    def __init__(self, marks: Marks) -> None:
+    def __init__(self, marks: Marks, annotations: frozenset[int]) -> None:
         self._blocking = marks.blocking
+        self._annotations = annotations
         # Says less than any mark around it: operators of the loader are loading.
         self._cpu_operator = cause_code("cpu-operator")
         self._stack: list[tuple[int, int, int]] = []  # end, state, explaining row
@@ -161,8 +163,12 @@ class _Walk:
     def enter(self, row: int, start: int, end: int, code: int) -> None:
         self.leave_until(start)
         state, why = code, row if code != Doing.NOTHING else -1
-        if self._stack and (code < 0 or code == self._cpu_operator):
-            _, outer, outer_row = self._stack[-1]
+        _, outer, outer_row = self._stack[-1] if self._stack else (0, Doing.NOTHING, -1)
+        if code >= 0 and outer == code:
+            # The loader's inner frames are the same call; its annotation says most.
+            told = outer_row >= 0 and row in self._annotations
+            why = row if told and outer_row not in self._annotations else outer_row
+        elif self._stack and (code < 0 or code == self._cpu_operator):
             # A mark explains all that runs inside it; an operator explains the frames
             # and annotations it calls; a step explains nothing.
             inherits = code == Doing.NOTHING or (outer == Doing.DISPATCH and code < outer)
