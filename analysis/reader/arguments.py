@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from whichlayer.analysis.reader.details import DETAIL_KEYS, detail_type
+from whichlayer.analysis.reader.details import DETAIL_KEYS
 from whichlayer.analysis.reader.events import ABSENT, DECODE_ERRORS, Raw
 from whichlayer.analysis.reader.intern import Intern
 from whichlayer.analysis.trace.columns import Int32, Int64
@@ -18,39 +18,28 @@ from whichlayer.analysis.trace.kinds import SliceKind
 _NONE = -1
 _INT64 = range(-(1 << 63), 1 << 63)
 
+#: Stands for a number that is not recorded; no file holds it.
+_MISSING = -(1 << 63)
 
-class _Numbers(
-    msgspec.Struct,
-    gc=False,
-    rename={"external_id": "External id", "old_external_id": "external id"},
-):
-    external_id: int = _NONE
-    old_external_id: int = _NONE
-    correlation: int = _NONE
-    device: int = _NONE
-    stream: int = _NONE
+#: Numbers that differ from event to event: columns of their own, and never part of the details.
+_JOINS = {
+    "external_id": "External id",
+    "old_external_id": "external id",
+    "correlation": "correlation",
+}
 
+#: Numbers that are columns and details.
+_PLACES = ("device", "stream")
 
-class _LooseNumbers(
-    msgspec.Struct,
-    gc=False,
-    rename={"external_id": "External id", "old_external_id": "external id"},
-):
-    external_id: Any = _NONE
-    old_external_id: Any = _NONE
-    correlation: Any = _NONE
-    device: Any = _NONE
-    stream: Any = _NONE
-
-
-_NUMBERS = msgspec.json.Decoder(list[_Numbers])
-_LOOSE_NUMBERS = msgspec.json.Decoder(_LooseNumbers)
 _ENCODE = msgspec.json.Encoder().encode
 
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """Columns read from the arguments of n events; -1 where nothing is recorded."""
+    """Columns read from the arguments of n events; -1 where nothing is recorded.
+
+    ``device`` and ``stream`` are read for kinds on a GPU only.
+    """
 
     external_id: Int64
     correlation: Int64
@@ -65,11 +54,11 @@ class ArgumentReader:
     def __init__(self) -> None:
         # Number 0 is "no details", which the column writes as -1.
         self._numbers: Intern[bytes] = Intern({b"{}": 0})
-        self._types = {kind: detail_type(kind) for kind in DETAIL_KEYS}
-        self._decoders = {
-            kind: msgspec.json.Decoder(list[self._types[kind]])  # type: ignore[name-defined]
-            for kind in DETAIL_KEYS
-        }
+        self._strict: dict[SliceKind, msgspec.json.Decoder[list[Any]]] = {}
+        self._loose: dict[SliceKind, type[Any]] = {}
+        for kind in DETAIL_KEYS:
+            self._strict[kind] = msgspec.json.Decoder(list[_arguments_type(kind, int)])  # type: ignore[misc]
+            self._loose[kind] = _arguments_type(kind, Any)
 
     @property
     def details(self) -> list[bytes]:
@@ -80,63 +69,74 @@ class ArgumentReader:
         """The columns of the arguments of slices of one kind.
 
         Args:
+            kind: one with ``DETAIL_KEYS``.
             texts: the text of each one's ``args``, ``ABSENT`` where there are none.
         """
-        joined = b"[%b]" % b",".join(b"{}" if text is ABSENT else text for text in texts)
+        joined = b"[%b]" % b",".join([b"{}" if text is ABSENT else text for text in texts])
         try:
-            numbers: Sequence[_Numbers | _LooseNumbers] = _NUMBERS.decode(joined)
+            found = self._strict[kind].decode(joined)
         except DECODE_ERRORS:
-            numbers = [_loose_numbers(text) for text in texts]
-        return Arguments(
-            external_id=_column(
-                [
-                    one.old_external_id if one.external_id == _NONE else one.external_id
-                    for one in numbers
-                ]
-            ),
-            correlation=_column([one.correlation for one in numbers]),
-            device=_column([one.device for one in numbers]),
-            stream=_column([one.stream for one in numbers]),
-            detail_id=self._details(kind, joined, texts),
-        )
-
-    def _details(self, kind: SliceKind, joined: bytes, texts: Sequence[Raw]) -> Int32:
-        decoder = self._decoders[kind]
-        try:
-            found = decoder.decode(joined)
-        except DECODE_ERRORS:
-            found = [self._one(kind, text) for text in texts]
+            found = [self._read_loosely(kind, text) for text in texts]
+        external = [
+            one.old_external_id if one.external_id == _MISSING else one.external_id
+            for one in found
+        ]
+        correlation = [one.correlation for one in found]
+        placed = _PLACES[0] in DETAIL_KEYS[kind]
+        device = _column([one.device for one in found]) if placed else _nothing(len(found))
+        stream = _column([one.stream for one in found]) if placed else _nothing(len(found))
         numbers = self._numbers
-        return np.array([numbers[_ENCODE(one)] for one in found], np.int32) - np.int32(1)
+        for one in found:
+            one.external_id = one.old_external_id = one.correlation = _MISSING
+        detail_id = np.array([numbers[_ENCODE(one)] for one in found], np.int32) - np.int32(1)
+        return Arguments(_column(external), _column(correlation), device, stream, detail_id)
 
-    def _one(self, kind: SliceKind, text: Raw) -> Any:
+    def _read_loosely(self, kind: SliceKind, text: Raw) -> Any:
         try:
-            return msgspec.json.decode(text, type=self._types[kind])
+            return msgspec.json.decode(text, type=self._loose[kind])
         except DECODE_ERRORS:
-            return self._types[kind]()
-
-
-def _loose_numbers(text: Raw) -> _LooseNumbers:
-    try:
-        return _LOOSE_NUMBERS.decode(text)
-    except DECODE_ERRORS:
-        return _LooseNumbers()
-
-
-def _column(values: list[Any]) -> Int64:
-    try:
-        return np.array(values, np.int64)
-    except (TypeError, ValueError, OverflowError):
-        return np.array([as_int64(value) for value in values], np.int64)
+            return self._loose[kind]()
 
 
 def as_int64(value: object) -> int:
     """A JSON value as a number, -1 if it is none or does not fit."""
+    number = _NONE
     if isinstance(value, str):
         digits = value.strip().removeprefix("-")
-        number = int(value) if digits.isascii() and digits.isdigit() and len(digits) < 20 else _NONE
-    elif isinstance(value, bool) or not isinstance(value, int | float):
-        number = _NONE
-    else:
-        number = int(value) if isinstance(value, int) or value.is_integer() else _NONE
+        if digits.isascii() and digits.isdigit() and len(digits) < 20:
+            number = int(value)
+    elif isinstance(value, int) and not isinstance(value, bool):
+        number = value
+    elif isinstance(value, float) and value.is_integer():
+        number = int(value)
     return number if number in _INT64 else _NONE
+
+
+def _arguments_type(kind: SliceKind, number: Any) -> type[msgspec.Struct]:
+    """A struct of the arguments of a kind; encoded without the joins it is their details."""
+    places = [key for key in _PLACES if _PLACES[0] in DETAIL_KEYS[kind]]
+    texts = [key for key in DETAIL_KEYS[kind] if key not in places]
+    names = [f"text{index}" for index in range(len(texts))]
+    return msgspec.defstruct(
+        f"{kind.name.title()}Arguments",
+        [
+            *((name, number, _MISSING) for name in (*_JOINS, *places)),
+            *((name, Raw, ABSENT) for name in names),
+        ],
+        rename=_JOINS | dict(zip(names, texts, strict=True)),
+        omit_defaults=True,
+        gc=False,
+    )
+
+
+def _nothing(count: int) -> Int64:
+    return np.full(count, _NONE, np.int64)
+
+
+def _column(values: list[Any]) -> Int64:
+    try:
+        column = np.array(values, np.int64)
+    except (TypeError, ValueError, OverflowError):
+        column = np.array([as_int64(value) for value in values], np.int64)
+    column[column == _MISSING] = _NONE
+    return column

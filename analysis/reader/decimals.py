@@ -17,8 +17,9 @@ import numpy as np
 from whichlayer.analysis.reader.events import Raw
 from whichlayer.analysis.trace.columns import Bool, Int64
 
-#: Digits that a plain number may have before and after its point to stay within int64.
-_DIGITS = 15
+#: Digits that a plain number may have before its point (microseconds since 1970 have 16) and
+#: after it, so that it is read in int64.
+_WHOLE_DIGITS, _DECIMALS = 16, 15
 
 #: What is left below a nanosecond is counted in this fraction of one.
 _PARTS = 10**12
@@ -29,10 +30,10 @@ _LIMIT_NS = 1 << 61
 #: Longest number text that is looked at.
 _LONGEST = 1000
 
-_PLAIN = re.compile(rb"\d{1,15}(?:\.\d{1,15})?\Z")
+_PLAIN = re.compile(rb"(\d{1,16})(?:\.\d{1,15})?\Z")
 _NUMBER = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\Z")
 _SPACE, _POINT = 0x20, 0x2E
-_POWERS = 10 ** np.arange(_DIGITS + 1, dtype=np.int64)
+_POWERS = 10 ** np.arange(_DECIMALS + 1, dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,43 +95,55 @@ def _parse_plain(joined: bytes, count: int) -> Times | None:
     ends = np.flatnonzero(text == _SPACE)
     if len(ends) != count:
         return None
-    starts = np.concatenate(([0], ends[:-1] + 1))
     points = np.flatnonzero(text == _POINT)
     rows = np.searchsorted(ends, points)
     has_point = np.zeros(count, np.int64)
     has_point[rows] = 1
     whole_ends = ends.copy()
     whole_ends[rows] = points
-    whole_digits = whole_ends - starts
+    whole_digits = whole_ends - np.concatenate(([0], ends[:-1] + 1))
     decimals = ends - whole_ends - has_point
     if (
         int(has_point.sum()) != len(points)
         or int(whole_digits.min()) < 1
-        or int(whole_digits.max()) > _DIGITS
-        or int(decimals.max()) > _DIGITS
+        or int(whole_digits.max()) > _WHOLE_DIGITS
+        or int(decimals.max()) > _DECIMALS
         or bool((decimals < has_point).any())
     ):
         return None
-    good = np.zeros(count, bool)
+    return _convert(joined, rows, has_point, decimals)
+
+
+def _convert(joined: bytes, rows: Int64, has_point: Int64, decimals: Int64) -> Times | None:
+    """As :func:`_parse_plain`, once the digits of every number have been counted."""
+    parts = None
     if int(decimals.max()) == int(decimals.min()) == 3:
-        return Times(_integers(joined.translate(None, b".")), None, good)
-    if not len(points):
-        return Times(_integers(joined) * 1000, None, good)
-    tokens = _integers(joined.replace(b".", b" "))
-    at = np.arange(count) + np.cumsum(has_point) - has_point
-    fraction = np.zeros(count, np.int64)
-    fraction[rows] = tokens[at[rows] + 1] * _POWERS[_DIGITS - decimals[rows]]
-    parts = fraction % _PARTS
-    return Times(tokens[at] * 1000 + fraction // _PARTS, parts if bool(parts.any()) else None, good)
+        whole_ns = _integers(joined.translate(None, b"."))
+    else:
+        numbers = _integers(joined.replace(b".", b" "))
+        at = np.arange(len(decimals)) + np.cumsum(has_point) - has_point
+        whole = numbers[at]
+        if int(whole.max()) >= _LIMIT_NS // 1000:
+            return None
+        fraction = np.zeros(len(decimals), np.int64)
+        fraction[rows] = numbers[at[rows] + 1] * _POWERS[_DECIMALS - decimals[rows]]
+        whole_ns = whole * 1000 + fraction // _PARTS
+        fraction %= _PARTS
+        parts = fraction if bool(fraction.any()) else None
+    # Numbers too large for int64 are read as its largest, which is beyond the limit as well.
+    if int(whole_ns.max()) >= _LIMIT_NS:
+        return None
+    return Times(whole_ns, parts, np.zeros(len(decimals), bool))
 
 
 def _integers(text: bytes) -> Int64:
-    return np.fromstring(text.decode(), np.int64, sep=" ")
+    numbers: Int64 = np.fromstring(text.decode(), np.int64, sep=" ")
+    return numbers
 
 
 def _parse_any(texts: list[bytes]) -> Times:
     """Times of numbers of which some need care."""
-    odd = [row for row, text in enumerate(texts) if not _PLAIN.match(text)]
+    odd = [row for row, text in enumerate(texts) if not _is_plain(text)]
     numbers = list(texts)
     for row in odd:
         numbers[row] = b"0"
@@ -145,6 +158,11 @@ def _parse_any(texts: list[bytes]) -> Times:
         else:
             whole[row], parts[row] = exact
     return Times(whole, parts if bool(parts.any()) else None, bad)
+
+
+def _is_plain(text: bytes) -> bool:
+    found = _PLAIN.match(text)
+    return found is not None and int(found[1]) < _LIMIT_NS // 1000
 
 
 def _exact(text: bytes) -> tuple[int, int] | None:

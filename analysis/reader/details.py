@@ -11,7 +11,6 @@ from typing import Any
 
 import msgspec
 
-from whichlayer.analysis.reader.events import ABSENT, Raw
 from whichlayer.analysis.trace.kinds import GPU_WORK, SliceKind
 
 _COLLECTIVE = (
@@ -111,19 +110,3 @@ def decode_detail(detail: bytes) -> Mapping[str, Any]:
     """The kept arguments of one event, as recorded."""
     decoded: dict[str, Any] = msgspec.json.decode(detail)
     return decoded
-
-
-def detail_type(kind: SliceKind) -> type[msgspec.Struct]:
-    """A struct whose fields hold the text of the kept arguments of a kind.
-
-    Encoding it gives those that are present, and ``{}`` if none is.
-    """
-    keys = DETAIL_KEYS.get(kind, ())
-    names = [f"key{index}" for index in range(len(keys))]
-    return msgspec.defstruct(
-        f"{kind.name.title()}Detail",
-        [(name, Raw, ABSENT) for name in names],
-        rename=dict(zip(names, keys, strict=True)),
-        omit_defaults=True,
-        gc=False,
-    )
