@@ -64,6 +64,12 @@ _SPELLINGS: Final[dict[str, str]] = {
     "complexfloat": "complex64",
     "complexdouble": "complex128",
 }
+#: ``dtype`` arguments are PyTorch's enumeration. Source: c10/core/ScalarType.h.
+DTYPE_ENUM: Final = {
+    0: "uint8", 1: "int8", 2: "int16", 3: "int32", 4: "int64", 5: "fp16", 6: "fp32", 7: "fp64",
+    8: "complex32", 9: "complex64", 10: "complex128", 11: "bool", 15: "bf16", 23: "fp8",
+    24: "fp8", 25: "fp8", 26: "fp8",
+}  # fmt: skip
 _PREFIX: Final = re.compile(r"^(?:struct )?(?:c10::|at::|std::)+")
 
 

@@ -70,12 +70,28 @@ class _Populations:
     work: list[Work]
     operator: list[str]
     kernels: list[tuple[str, ...]]
-    match: Int64
-    memory_ns: Float64
-    compute_ns: Float64
+    match: list[int]
+    demand: list[tuple[float, float]]
     precision: list[str | None]
     measured: list[Measured] = field(default_factory=list)
     rulings: list[Ruling] = field(default_factory=list)
+
+    def add(
+        self, operator: str, kernels: tuple[str, ...], work: Work, match: int, peak: DeviceMatch
+    ) -> None:
+        """Append a population: how long its bytes and its flops take goes to ``demand``."""
+        precision = None
+        if work.flops is not None and work.precision is not None:
+            precision = precision_of(
+                kernels, work.precision, peak.vendor, has_tf32="tf32" in peak.tflops
+            )
+        measured = _measure(operator, kernels, work, precision, 1, 1, 0.0, Floor(), peak)
+        self.work.append(work)
+        self.operator.append(operator)
+        self.kernels.append(kernels)
+        self.match.append(match)
+        self.demand.append((measured.memory_ns, measured.compute_ns))
+        self.precision.append(precision)
 
 
 def judge(
@@ -122,7 +138,7 @@ def judge(
     time = _sum_by(of_unit, owned)
     span = _sum_by(of_unit, duration)
     cluster = find_clusters(of_unit[compute], owned[compute], duration[compute], cover)
-    populations = _describe(trace, row, units, match, distinct)
+    units, populations = _describe(trace, row, units, match, distinct)
     floors = _floors(trace, row, units, populations, time, distinct)
     effective, overlapped, spoilt = _effective_times(units, populations, cluster, time, span)
     population = units.population * 2 + overlapped
@@ -155,31 +171,34 @@ def _sum_by(key: Int64, value: Int64) -> Int64:
 
 def _describe(
     trace: Trace, row: Int32, units: Units, match: Int64, peaks: list[DeviceMatch]
-) -> _Populations:
-    """Work and precision of every population, from one unit of each."""
-    count = len(units.first)
-    found = _Populations(
-        [], [], [], np.zeros(count, np.int64), np.zeros(count), np.zeros(count), []
-    )
+) -> tuple[Units, _Populations]:
+    """Work and precision of every population, from one unit of each.
+
+    Calls that differ only in what does not matter to a kernel (call stack, thread, a scalar)
+    become one population here.
+    """
+    places: dict[tuple[object, ...], int] = {}
+    of_old = np.zeros(len(units.first), np.int64)
+    first: list[int] = []
+    found = _Populations([], [], [], [], [], [])
     for index, unit in enumerate(units.first.tolist()):
         members = units.activities(unit)
-        operator, work = work_of_unit(trace, row, units, unit)
-        kernels = tuple(sorted({trace.name(int(item)) for item in row[members]}))
         at = int(match[members[0]])
-        peak = peaks[at]
-        operands = work.precision if work.flops is not None else None
-        precision = None
-        if operands is not None:
-            precision = precision_of(kernels, operands, peak.vendor, has_tf32="tf32" in peak.tflops)
-        measured = _measure(operator, kernels, work, precision, 1, 1, 0.0, Floor(), peak)
-        found.work.append(work)
-        found.operator.append(operator)
-        found.kernels.append(kernels)
-        found.precision.append(precision)
-        found.match[index] = at
-        found.memory_ns[index] = measured.memory_ns
-        found.compute_ns[index] = measured.compute_ns
-    return found
+        names = [trace.name(int(item)) for item in row[members]]
+        operator, shapes, work = work_of_unit(trace, row, units, unit)
+        identity = (operator, shapes, work, at, tuple(sorted(names)))
+        place = places.setdefault(identity, len(first))
+        of_old[index] = place
+        if place < len(first):
+            continue
+        first.append(unit)
+        found.add(operator, tuple(sorted(set(names))), work, at, peaks[at])
+    merged = replace(
+        units,
+        population=of_old[units.population] if len(of_old) else units.population,
+        first=np.array(first, np.int64),
+    )
+    return merged, found
 
 
 def _measure(
@@ -222,7 +241,7 @@ def _floors(
         kernel = trace.kind[lead] == SliceKind.KERNEL
         trivial[index] = small and kernel and work.category in STREAMING
     chosen = trivial[units.population] & (units.launches == 1)
-    of_match = populations.match[units.population]
+    of_match = np.array(populations.match, np.int64)[units.population]
     return [
         find_floor(time[chosen & (of_match == index)].astype(np.float64))
         for index in range(len(peaks))
@@ -243,8 +262,8 @@ def _effective_times(
     spoilt = np.zeros(len(cluster), np.bool_)
     if not overlapped.any():
         return effective, overlapped, spoilt
-    memory = populations.memory_ns[units.population]
-    compute = populations.compute_ns[units.population]
+    demand = np.array(populations.demand, np.float64)[units.population]
+    memory, compute = demand[:, 0], demand[:, 1]
     work = np.maximum(memory, compute)
     known = np.array([item.known for item in populations.work], np.bool_)[units.population]
 

@@ -195,18 +195,21 @@ def _parent_operator(trace: Trace, rows: Int64) -> Int64:
         at[climb] = trace.parent[at[climb]]
 
 
-def work_of_unit(trace: Trace, row: Int32, units: Units, unit: int) -> tuple[str, Work]:
-    """Operator name and work of a unit."""
+def work_of_unit(
+    trace: Trace, row: Int32, units: Units, unit: int
+) -> tuple[str, tuple[object, ...], Work]:
+    """Operator name, its argument shapes and types (hashable), and the work of a unit."""
     members = units.activities(unit)
     lead = int(row[members[0]])
     if trace.kind[lead] != SliceKind.KERNEL:
-        return "", work_of_copy(int(trace.kind[lead]), bytes_of(trace.detail(lead)))
+        return "", (), work_of_copy(int(trace.kind[lead]), bytes_of(trace.detail(lead)))
     operator = int(units.operator_row[unit])
     if operator < 0:
-        return "", Work(reason=_no_operator(trace, lead))
+        return "", (), Work(reason=_no_operator(trace, lead))
     names = tuple(sorted({trace.name(int(item)) for item in row[members]}))
     name = trace.name(operator)
-    return name, work_of(OpCall.from_detail(name, trace.detail(operator), names))
+    call = OpCall.from_detail(name, trace.detail(operator), names)
+    return name, (repr(call.dims), call.types), work_of(call)
 
 
 def work_of_copy(kind: int, size: int) -> Work:
