@@ -1,9 +1,12 @@
-"""The kernel groups that take the most time, as a table."""
+"""The kernels that take the most time, as a table: one row per name, its shapes together."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
+from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.report.json_tables import judged_calls
 from whichlayer.analysis.report.text_layout import Column, table
 from whichlayer.analysis.report.units import UNKNOWN, rate_text, share_text, time_text
@@ -22,35 +25,61 @@ _COLUMNS = (
 )
 
 
+@dataclass(slots=True)
+class _Kernel:
+    """The groups of one name; rates are means over the time of those that have one."""
+
+    name: str
+    groups: list[KernelGroup] = field(default_factory=list)
+    judged: int = 0
+
+    @property
+    def total_ns(self) -> int:
+        return sum(group.total_ns for group in self.groups)
+
+    def mean(self, figure: Callable[[KernelGroup], float | None]) -> float | None:
+        known = [
+            (value, group.total_ns)
+            for group in self.groups
+            if (value := figure(group)) is not None and math.isfinite(value)
+        ]
+        weight = sum(ns for _, ns in known)
+        return sum(value * ns for value, ns in known) / weight if weight else None
+
+    def owner(self) -> Layer:
+        return max(self.groups, key=lambda group: group.lost_ns).layer
+
+
 def kernel_lines(analysis: Analysis) -> list[str]:
-    """The groups with the most time in the window; empty where none ran."""
-    if not analysis.kernels:
+    """The kernels with the most time in the window; empty where none ran."""
+    kernels = _by_name(analysis)
+    if not kernels:
         return []
-    judged = judged_calls(analysis)
-    order = sorted(
-        range(len(analysis.kernels)), key=lambda index: -analysis.kernels[index].total_ns
-    )
-    shown = order[:_SHOWN]
-    rows = [_row(analysis.kernels[index], judged[index]) for index in shown]
-    of = f"{len(shown)} of {len(order)} groups" if len(order) > len(shown) else "by time"
-    return [f"KERNELS  {of}", *table(_COLUMNS, rows, indent="  ")]
+    shown = kernels[:_SHOWN]
+    of = f"{len(shown)} of {len(kernels)} by time" if len(kernels) > len(shown) else "by time"
+    return [f"KERNELS  {of}", *table(_COLUMNS, [_row(one) for one in shown], indent="  ")]
 
 
-def _row(group: KernelGroup, judged: int) -> tuple[str, ...]:
-    owner = f" {group.layer.text.letter}" if judged else ""
+def _by_name(analysis: Analysis) -> Sequence[_Kernel]:
+    kernels: dict[str, _Kernel] = {}
+    for group, judged in zip(analysis.kernels, judged_calls(analysis), strict=True):
+        name = group.short_name or group.name
+        kernel = kernels.setdefault(name, _Kernel(name))
+        kernel.groups.append(group)
+        kernel.judged += judged
+    return sorted(kernels.values(), key=lambda kernel: -kernel.total_ns)
+
+
+def _row(kernel: _Kernel) -> tuple[str, ...]:
+    lost = sum(group.lost_ns for group in kernel.groups)
+    roof = kernel.mean(lambda group: group.roof_fraction)
     return (
-        group.short_name or group.name,
-        str(group.calls),
-        time_text(group.total_ns),
-        share_text(group.share),
-        rate_text(group.gbps),
-        rate_text(group.tflops),
-        _percent(group.roof_fraction),
-        (time_text(group.lost_ns) if judged else UNKNOWN) + owner,
+        kernel.name,
+        str(sum(group.calls for group in kernel.groups)),
+        time_text(kernel.total_ns),
+        share_text(sum(group.share for group in kernel.groups)),
+        rate_text(kernel.mean(lambda group: group.gbps)),
+        rate_text(kernel.mean(lambda group: group.tflops)),
+        UNKNOWN if roof is None else f"{100 * roof:.0f}",
+        f"{time_text(lost)} {kernel.owner().text.letter}" if kernel.judged else UNKNOWN,
     )
-
-
-def _percent(fraction: float | None) -> str:
-    if fraction is None or not math.isfinite(fraction):
-        return UNKNOWN
-    return f"{100 * fraction:.0f}"

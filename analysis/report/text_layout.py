@@ -69,9 +69,9 @@ def wrap(text: str, first: str = "", rest: str | None = None) -> list[str]:
 
 
 def bar(share: float, width: int) -> str:
-    """A share of one as a bar; any share above zero shows at least one mark."""
+    """A share of one as a bar; a dot is a share that is there but too small for a mark."""
     marks = round(max(0.0, min(share, 1.0)) * width)
-    return "#" * (max(marks, 1) if share > 0 else 0)
+    return "#" * marks or ("." if share > 0 else "")
 
 
 def table(columns: Sequence[Column], rows: Sequence[Sequence[str]], indent: str) -> list[str]:

@@ -43,7 +43,7 @@ def render(analysis: Analysis) -> str:
 
 
 def _verdict(analysis: Analysis) -> list[str]:
-    return wrap(analysis.verdict.text, f"{analysis.verdict.side}: ", "  ")
+    return wrap(analysis.verdict.text, "VERDICT  ")
 
 
 def _trace(analysis: Analysis) -> list[str]:
@@ -53,13 +53,13 @@ def _trace(analysis: Analysis) -> list[str]:
     if rank is not None:
         facts.append(f"rank {rank}" + (f" of {world_size}" if world_size is not None else ""))
     tail = "  (" + ", ".join(facts) + ")"
-    first = "trace   "
+    first = "trace    "
     path = fit_path(trace.path, max(20, 100 - columns_of(first + tail)))
     window = analysis.window
     length = time_text(window.end_ns - window.start_ns)
     return [
         *wrap(path + tail, first),
-        *wrap(f"{length}: {window.reason}" if window.reason else length, "window  "),
+        *wrap(f"{length}: {window.reason}" if window.reason else length, "window   "),
     ]
 
 

@@ -47,7 +47,7 @@ def test_an_unknown_format_is_refused(make_analysis: MakeAnalysis) -> None:
 
 
 def test_the_verdict_comes_first(make_analysis: MakeAnalysis) -> None:
-    assert read(make_analysis()).startswith("above-cuda: 40.0 % of the window is lost above CUDA.")
+    assert read(make_analysis()).startswith("VERDICT  40.0 % of the window is lost above CUDA.\n")
 
 
 def test_every_layer_has_a_row_and_the_shares_of_the_window(make_analysis: MakeAnalysis) -> None:
@@ -98,6 +98,27 @@ def test_kernels_are_sorted_by_time_and_unjudged_ones_have_a_dash(
     rows = report.split("KERNELS")[1].splitlines()
     assert rows[2].split()[0] == "unjudged" and rows[2].endswith("–")
     assert rows[3].endswith("150.0 µs C")
+
+
+def test_shapes_of_one_kernel_are_one_row_with_mean_rates(make_analysis: MakeAnalysis) -> None:
+    analysis = make_analysis()
+    first, _ = analysis.kernels
+    other = replace(first, total_ns=100_000, gbps=510.0, share=0.1, layer=Layer.NONE, lost_ns=0)
+    report = read(replace(analysis, kernels=(first, other)))
+    (row,) = (line for line in report.splitlines() if line.startswith("  vectorized"))
+    assert row.split()[1:] == [
+        "4",
+        "400.0",
+        "µs",
+        "40.0",
+        "%",
+        "810",
+        "–",
+        "45",
+        "150.0",
+        "µs",
+        "C",
+    ]
 
 
 def test_warnings_and_what_to_record_are_told(make_analysis: MakeAnalysis) -> None:
@@ -168,10 +189,10 @@ def test_a_table_cuts_what_is_too_wide_and_aligns_the_rest() -> None:
 
 
 @pytest.mark.parametrize(
-    ("share", "marks"), [(0, 0), (0.0001, 1), (0.5, 5), (1, 10), (1.7, 10), (-1, 0)]
+    ("share", "marks"), [(0, ""), (0.0001, "."), (0.5, "#####"), (1.7, "#" * 10), (-1, "")]
 )
-def test_a_bar_shows_every_share_above_zero_and_stays_in_its_cell(share: float, marks: int) -> None:
-    assert bar(share, 10) == "#" * marks
+def test_a_bar_shows_every_share_above_zero_and_stays_in_its_cell(share: float, marks: str) -> None:
+    assert bar(share, 10) == marks
 
 
 @pytest.mark.parametrize(
