@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from sample_traces.generator.eager import Eager
 from sample_traces.generator.kernels import Kernel
-from sample_traces.generator.pointwise import transpose
 from sample_traces.generator.records import Work
 from sample_traces.generator.tensors import FLOAT, LONG, Tensor, tensor
+from sample_traces.generator.views import transpose
 
 #: FlashAttention 2 on a device that runs wgmma: its share of the reachable matrix rate.
 FORWARD_QUALITY = 0.52
@@ -36,7 +36,7 @@ def attention(rt: Eager, q: Tensor, k: Tensor, v: Tensor, causal: bool) -> Tenso
     out = tensor((batch, length, heads, head), q.dtype).transposed(1, 2)
     pairs = length * (length + 1) / 2 if causal else float(length * keys)
     flops = 4.0 * batch * heads * pairs * head
-    lse = 4 * batch * heads * length
+    grouped = heads != k.shape[1]
     with (
         rt.op(
             "aten::scaled_dot_product_attention",
@@ -47,7 +47,7 @@ def attention(rt: Eager, q: Tensor, k: Tensor, v: Tensor, causal: bool) -> Tenso
             0.0,
             causal,
             None,
-            heads != k.shape[1],
+            grouped,
             differentiable=True,
             pre=6.0,
             post=1.0,
@@ -66,98 +66,62 @@ def attention(rt: Eager, q: Tensor, k: Tensor, v: Tensor, causal: bool) -> Tenso
             post=1.4,
         ) as event,
     ):
-        views = [transpose(rt, x, 1, 2) for x in (q, k, v)]
-        with rt.op(
-            "aten::_flash_attention_forward",
-            *views,
-            None,
-            None,
-            length,
-            keys,
-            0.0,
-            causal,
-            False,
-            None,
-            None,
-            None,
-            None,
-            None,
-            pre=7.0,
-            post=2.2,
-        ):
-            flags = (
-                f"false, {'true' if causal else 'false'}, false, false, true, true, false, false"
-            )
-            rt.launch(
-                Kernel(
-                    f"void pytorch_flash::flash_fwd_kernel<{_traits(head)}, {flags}>"
-                    "(pytorch_flash::Flash_fwd_params)",
-                    (-(-length // 128), batch, heads),
-                    (128, 1, 1),
-                    255,
-                    Work(float(q.bytes + k.bytes + v.bytes + out.bytes + lse), flops, "bf16"),
-                    FORWARD_QUALITY,
-                    65_536,
-                )
-            )
-        transpose(rt, views[0], 1, 2)
+        _forward(rt, (q, k, v), out, flops, causal)
         rt.record(
             "ScaledDotProductFlashAttentionBackward0",
             event,
             out,
-            lambda: _backward(rt, q, k, v, causal, 2.5 * flops),
+            lambda: _backward(rt, (q, k, v), causal, 2.5 * flops),
         )
     return out
 
 
-def _backward(rt: Eager, q: Tensor, k: Tensor, v: Tensor, causal: bool, flops: float) -> None:
-    batch, heads, length, head = q.shape
-    keys = k.shape[2]
+def _forward(
+    rt: Eager, qkv: tuple[Tensor, Tensor, Tensor], out: Tensor, flops: float, causal: bool
+) -> None:
+    batch, heads, length, head = qkv[0].shape
+    views = [transpose(rt, x, 1, 2) for x in qkv]
+    options = (length, qkv[1].shape[2], 0.0, causal, False, None, None, None, None, None)
+    flags = f"false, {'true' if causal else 'false'}, false, false, true, true, false, false"
+    name = f"void pytorch_flash::flash_fwd_kernel<{_traits(head)}, {flags}>"
+    moved = sum(x.bytes for x in qkv) + out.bytes + 4 * batch * heads * length
+    work = Work(float(moved), flops, "bf16")
+    grid = (-(-length // 128), batch, heads)
+    with rt.op("aten::_flash_attention_forward", *views, None, None, *options, pre=7.0, post=2.2):
+        full = f"{name}(pytorch_flash::Flash_fwd_params)"
+        rt.launch(Kernel(full, grid, (128, 1, 1), 255, work, FORWARD_QUALITY, 65_536))
+    transpose(rt, views[0], 1, 2)
+
+
+def _backward(rt: Eager, qkv: tuple[Tensor, Tensor, Tensor], causal: bool, flops: float) -> None:
+    batch, heads, length, head = qkv[0].shape
     lse = tensor((batch, heads, length), FLOAT)
     seed = tensor((), LONG)
-    out = tensor((batch, length, heads, head), q.dtype)
+    out = tensor((batch, length, heads, head), qkv[0].dtype)
+    swapped = out.transposed(1, 2)
+    options = (lse, None, None, length, qkv[1].shape[2], 0.0, causal, seed, seed, None)
     with rt.op(
         "aten::_scaled_dot_product_flash_attention_backward",
-        out.transposed(1, 2),
-        q,
-        k,
-        v,
-        out.transposed(1, 2),
-        lse,
-        None,
-        None,
-        length,
-        keys,
-        0.0,
-        causal,
-        seed,
-        seed,
-        None,
+        swapped,
+        *qkv,
+        swapped,
+        *options,
         pre=2.0,
         post=1.0,
     ):
-        views = [transpose(rt, x, 1, 2) for x in (q, k, v)]
+        views = [transpose(rt, x, 1, 2) for x in qkv]
         with rt.op(
             "aten::_flash_attention_backward",
             out,
             *views,
             out,
-            lse,
-            None,
-            None,
-            length,
-            keys,
-            0.0,
-            causal,
-            seed,
-            seed,
-            None,
+            *options,
             None,
             None,
             pre=7.0,
             post=2.0,
         ):
-            _backward_kernels(rt, q, flops, causal)
+            _backward_kernels(rt, qkv[0], flops, causal)
 
 
 def _backward_kernels(rt: Eager, q: Tensor, flops: float, causal: bool) -> None:

@@ -6,7 +6,7 @@ from math import prod
 
 from sample_traces.generator.eager import Eager
 from sample_traces.generator.kernels import Kernel
-from sample_traces.generator.pointwise import empty, empty_like
+from sample_traces.generator.pointwise import empty, empty_like, strided_kernel
 from sample_traces.generator.records import Work
 from sample_traces.generator.reductions import reduce_name
 from sample_traces.generator.tensors import FLOAT, LONG, Tensor, channels_last
@@ -42,29 +42,15 @@ def conv2d(rt: Eager, x: Tensor, weight: Tensor, stride: int, needs_input: bool 
     padding = size // 2
     height = (x.shape[2] + 2 * padding - size) // stride + 1
     out = channels_last(x.shape[0], filters, height, height, FLOAT)
-    strides, pads, ones = [stride, stride], [padding, padding], [1, 1]
+    how = ([stride, stride], [padding, padding], [1, 1])
     with (
-        rt.op(
-            "aten::conv2d",
-            x,
-            weight,
-            None,
-            strides,
-            pads,
-            ones,
-            1,
-            differentiable=True,
-            pre=1.6,
-            post=0.8,
-        ),
+        rt.op("aten::conv2d", x, weight, None, *how, 1, differentiable=True, pre=1.6, post=0.8),
         rt.op(
             "aten::convolution",
             x,
             weight,
             None,
-            strides,
-            pads,
-            ones,
+            *how,
             False,
             [0, 0],
             1,
@@ -73,42 +59,7 @@ def conv2d(rt: Eager, x: Tensor, weight: Tensor, stride: int, needs_input: bool 
             post=1.0,
         ) as event,
     ):
-        with (
-            rt.op(
-                "aten::_convolution",
-                x,
-                weight,
-                None,
-                strides,
-                pads,
-                ones,
-                False,
-                [0, 0],
-                1,
-                False,
-                False,
-                True,
-                True,
-                pre=2.6,
-                post=0.9,
-            ),
-            rt.op(
-                "aten::cudnn_convolution",
-                x,
-                weight,
-                pads,
-                strides,
-                ones,
-                1,
-                False,
-                False,
-                True,
-                pre=9.0,
-                post=2.0,
-            ),
-        ):
-            empty(rt, out.shape, FLOAT)
-            rt.launch(_kernel(x, weight, out, "fprop"))
+        _conv_forward(rt, x, weight, out, *how)
         rt.record(
             "ConvolutionBackward0",
             event,
@@ -117,6 +68,39 @@ def conv2d(rt: Eager, x: Tensor, weight: Tensor, stride: int, needs_input: bool 
             [weight],
         )
     return out
+
+
+def _conv_forward(
+    rt: Eager,
+    x: Tensor,
+    weight: Tensor,
+    out: Tensor,
+    strides: list[int],
+    pads: list[int],
+    ones: list[int],
+) -> None:
+    flags = (False, [0, 0], 1, False, False, True, True)
+    with (
+        rt.op(
+            "aten::_convolution", x, weight, None, strides, pads, ones, *flags, pre=2.6, post=0.9
+        ),
+        rt.op(
+            "aten::cudnn_convolution",
+            x,
+            weight,
+            pads,
+            strides,
+            ones,
+            1,
+            False,
+            False,
+            True,
+            pre=9.0,
+            post=2.0,
+        ),
+    ):
+        empty(rt, out.shape, FLOAT)
+        rt.launch(_kernel(x, weight, out, "fprop"))
 
 
 def _conv_backward(
@@ -156,20 +140,12 @@ def max_pool(rt: Eager, x: Tensor) -> Tensor:
     with (
         rt.op("aten::max_pool2d", x, *window, differentiable=True, pre=1.4, post=0.6),
         rt.op(
-            "aten::max_pool2d_with_indices",
-            x,
-            *window,
-            differentiable=True,
-            pre=4.0,
-            post=1.4,
+            "aten::max_pool2d_with_indices", x, *window, differentiable=True, pre=4.0, post=1.4
         ) as event,
     ):
         rt.launch(_pool_kernel("max_pool_forward_nhwc", out, x, indices))
         rt.record(
-            "MaxPool2DWithIndicesBackward0",
-            event,
-            out,
-            lambda: _pool_backward(rt, x, out, indices),
+            "MaxPool2DWithIndicesBackward0", event, out, lambda: _pool_backward(rt, x, out, indices)
         )
     return out
 
@@ -208,7 +184,7 @@ def _pool_kernel(name: str, out: Tensor, x: Tensor, indices: Tensor) -> Kernel:
 
 def global_average(rt: Eager, x: Tensor) -> Tensor:
     """``F.adaptive_avg_pool2d(x, 1)`` and its backward."""
-    n, channels, height, width = x.shape
+    n, channels, _, _ = x.shape
     out = channels_last(n, channels, 1, 1, FLOAT)
     with (
         rt.op("aten::adaptive_avg_pool2d", x, [1, 1], differentiable=True, pre=1.6, post=0.6),
@@ -216,40 +192,22 @@ def global_average(rt: Eager, x: Tensor) -> Tensor:
             "aten::mean", x, [-1, -2], True, None, differentiable=True, pre=3.6, post=1.4
         ) as event,
     ):
-        rt.launch(
-            Kernel(
-                reduce_name(x.dtype, "mean", 128, 4),
-                (out.count // 128, 1, 1),
-                (32, 4, 1),
-                48,
-                Work(float(x.bytes + out.bytes)),
-                0.8,
-                16,
-            )
-        )
-
-        def backward() -> None:
-            grown = Tensor(x.shape, FLOAT, (channels, 1, 0, 0))
-            with rt.op("aten::expand", out, list(x.shape), False, pre=1.4, post=0.5):
-                pass
-            with rt.op("aten::div", grown, height * width, pre=3.0, post=1.2):
-                functor = (
-                    "at::native::BUnaryFunctor<float, float, float, "
-                    "at::native::binary_internal::MulFunctor<float> >"
-                )
-                body = f"at::native::gpu_kernel_impl_nocast<{functor} >"
-                signature = f"(at::TensorIteratorBase&, {functor} const&)::{{lambda(int)#1}}"
-                rt.launch(
-                    Kernel(
-                        f"void at::native::elementwise_kernel<128, 2, {body}{signature}>"
-                        f"(int, {body}{signature})",
-                        (-(-x.count // 256), 1, 1),
-                        (128, 1, 1),
-                        20,
-                        Work(float(x.bytes + out.bytes)),
-                        0.82,
-                    )
-                )
-
-        rt.record("MeanBackward1", event, out, backward)
+        name = reduce_name(x.dtype, "mean", 128, 4)
+        work = Work(float(x.bytes + out.bytes))
+        rt.launch(Kernel(name, (out.count // 128, 1, 1), (32, 4, 1), 48, work, 0.8, 16))
+        rt.record("MeanBackward1", event, out, lambda: _average_backward(rt, x, out))
     return out
+
+
+def _average_backward(rt: Eager, x: Tensor, out: Tensor) -> None:
+    _, channels, height, width = x.shape
+    grown = Tensor(x.shape, FLOAT, (channels, 1, 0, 0))
+    with rt.op("aten::expand", out, list(x.shape), False, pre=1.4, post=0.5):
+        pass
+    with rt.op("aten::div", grown, height * width, pre=3.0, post=1.2):
+        functor = (
+            "at::native::BUnaryFunctor<float, float, float, "
+            "at::native::binary_internal::MulFunctor<float> >"
+        )
+        work = Work(float(x.bytes + out.bytes))
+        rt.launch(strided_kernel(functor, work, x.count, 0.82, 20))

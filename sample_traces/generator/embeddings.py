@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from sample_traces.generator.eager import Eager
 from sample_traces.generator.kernels import Kernel
-from sample_traces.generator.pointwise import empty, fill_, reshape, view
+from sample_traces.generator.pointwise import empty, fill_
 from sample_traces.generator.records import Work
 from sample_traces.generator.tensors import Tensor, tensor
+from sample_traces.generator.views import reshape, view
 
 
 def embedding(rt: Eager, table: Tensor, indices: Tensor) -> Tensor:

@@ -10,8 +10,9 @@ from sample_traces.generator.embeddings import embedding
 from sample_traces.generator.losses import cross_entropy
 from sample_traces.generator.matmul import linear
 from sample_traces.generator.normalisation import layer_norm
-from sample_traces.generator.pointwise import add, gelu, split_heads, transpose, view
+from sample_traces.generator.pointwise import add, gelu, split_heads
 from sample_traces.generator.tensors import BF16, LONG, DType, Tensor, tensor
+from sample_traces.generator.views import transpose, view
 
 _LINEAR = "<built-in function linear>"
 

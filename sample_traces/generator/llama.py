@@ -7,25 +7,18 @@ from dataclasses import dataclass
 from sample_traces.generator.attention import attention
 from sample_traces.generator.eager import Eager
 from sample_traces.generator.embeddings import embedding
-from sample_traces.generator.matmul import linear
-from sample_traces.generator.pointwise import (
-    add,
-    cast,
-    cat,
+from sample_traces.generator.functors import (
     functor_add_scalar,
     functor_negate,
     functor_pow,
     functor_rsqrt,
     functor_silu,
-    mul,
-    slice_,
-    transpose,
-    unary,
-    unsqueeze,
-    view,
 )
+from sample_traces.generator.matmul import linear
+from sample_traces.generator.pointwise import add, cast, cat, mul, unary
 from sample_traces.generator.reductions import argmax_last, mean_last
 from sample_traces.generator.tensors import BF16, FLOAT, LONG, Tensor, tensor
+from sample_traces.generator.views import slice_, transpose, unsqueeze, view
 
 _FILE = "transformers/models/llama/modeling_llama.py"
 _LINEAR = "<built-in function linear>"

@@ -46,7 +46,6 @@ def _softmax_kernel(x: Tensor, tensors: int, backward: bool) -> Kernel:
 
 def cross_entropy(rt: Eager, logits: Tensor, target: Tensor) -> Tensor:
     """``F.cross_entropy`` with the mean over the rows, and its backward."""
-    loss = tensor((), logits.dtype)
     with rt.op(
         "aten::cross_entropy_loss",
         logits,
@@ -59,41 +58,33 @@ def cross_entropy(rt: Eager, logits: Tensor, target: Tensor) -> Tensor:
         pre=3.0,
         post=0.8,
     ):
-        with (
-            rt.op("aten::log_softmax", logits, 1, None, differentiable=True, pre=1.2, post=0.5),
-            rt.op(
-                "aten::_log_softmax", logits, 1, False, differentiable=True, pre=3.6, post=1.2
-            ) as event,
-        ):
-            rt.launch(_softmax_kernel(logits, 2, backward=False))
-            rt.record("LogSoftmaxBackward0", event, logits, lambda: _softmax_backward(rt, logits))
-        with (
-            rt.op(
-                "aten::nll_loss_nd",
-                logits,
-                target,
-                None,
-                1,
-                -100,
-                differentiable=True,
-                pre=1.1,
-                post=0.5,
-            ),
-            rt.op("aten::nll_loss", logits, target, None, 1, -100, differentiable=True, pre=0.8),
-            rt.op(
-                "aten::nll_loss_forward",
-                logits,
-                target,
-                None,
-                1,
-                -100,
-                differentiable=True,
-                pre=3.0,
-                post=1.2,
-            ) as event,
-        ):
-            rt.launch(_nll_kernel(logits, "forward"))
-            rt.record("NllLossBackward0", event, loss, lambda: _nll_backward(rt, logits, target))
+        _log_softmax(rt, logits)
+        return _nll_loss(rt, logits, target)
+
+
+def _log_softmax(rt: Eager, logits: Tensor) -> None:
+    with (
+        rt.op("aten::log_softmax", logits, 1, None, differentiable=True, pre=1.2, post=0.5),
+        rt.op(
+            "aten::_log_softmax", logits, 1, False, differentiable=True, pre=3.6, post=1.2
+        ) as event,
+    ):
+        rt.launch(_softmax_kernel(logits, 2, backward=False))
+        rt.record("LogSoftmaxBackward0", event, logits, lambda: _softmax_backward(rt, logits))
+
+
+def _nll_loss(rt: Eager, logits: Tensor, target: Tensor) -> Tensor:
+    loss = tensor((), logits.dtype)
+    arguments = (logits, target, None, 1, -100)
+    with (
+        rt.op("aten::nll_loss_nd", *arguments, differentiable=True, pre=1.1, post=0.5),
+        rt.op("aten::nll_loss", *arguments, differentiable=True, pre=0.8),
+        rt.op(
+            "aten::nll_loss_forward", *arguments, differentiable=True, pre=3.0, post=1.2
+        ) as event,
+    ):
+        rt.launch(_nll_kernel(logits, "forward"))
+        rt.record("NllLossBackward0", event, loss, lambda: _nll_backward(rt, logits, target))
     return loss
 
 
@@ -116,16 +107,7 @@ def _nll_kernel(logits: Tensor, direction: str) -> Kernel:
 def _nll_backward(rt: Eager, logits: Tensor, target: Tensor) -> None:
     scalar = tensor((), logits.dtype)
     with rt.op(
-        "aten::nll_loss_backward",
-        scalar,
-        logits,
-        target,
-        None,
-        1,
-        -100,
-        scalar,
-        pre=2.6,
-        post=1.0,
+        "aten::nll_loss_backward", scalar, logits, target, None, 1, -100, scalar, pre=2.6, post=1.0
     ):
         empty_like(rt, logits)
         with rt.op("aten::zero_", logits, pre=0.8, post=0.4):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from sample_traces.generator.devices import H100, Gpu
 from sample_traces.generator.eager import Eager
 from sample_traces.generator.kernels import Grid, Kernel
-from sample_traces.generator.pointwise import reshape, t, view
 from sample_traces.generator.records import OpEvent, Work
 from sample_traces.generator.reductions import sum_rows
 from sample_traces.generator.tensors import BF16, Tensor, tensor
+from sample_traces.generator.views import reshape, t, view
 
 #: Quality of a large product: its share of the rate that good products reach on the device.
 LARGE = 0.95

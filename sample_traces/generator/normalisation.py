@@ -4,57 +4,27 @@ from __future__ import annotations
 
 from sample_traces.generator.eager import Eager
 from sample_traces.generator.kernels import Kernel
-from sample_traces.generator.pointwise import empty, empty_like, view
+from sample_traces.generator.pointwise import empty, empty_like
 from sample_traces.generator.records import Work
 from sample_traces.generator.tensors import BF16, FLOAT, Tensor, tensor
+from sample_traces.generator.views import view
 
 
 def layer_norm(rt: Eager, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     """``F.layer_norm`` over the last dimension and its backward."""
     width = x.shape[-1]
     rows = x.count // width
-    cpp = x.dtype.cpp
+    arguments = (x, [width], weight, bias, 1e-5)
     with (
+        rt.op("aten::layer_norm", *arguments, True, differentiable=True, pre=1.3, post=0.6),
         rt.op(
-            "aten::layer_norm",
-            x,
-            [width],
-            weight,
-            bias,
-            1e-5,
-            True,
-            differentiable=True,
-            pre=1.3,
-            post=0.6,
-        ),
-        rt.op(
-            "aten::native_layer_norm",
-            x,
-            [width],
-            weight,
-            bias,
-            1e-5,
-            differentiable=True,
-            pre=2.2,
-            post=1.0,
+            "aten::native_layer_norm", *arguments, differentiable=True, pre=2.2, post=1.0
         ) as event,
     ):
         empty(rt, x.shape, x.dtype)
         empty(rt, (rows,), FLOAT)
         empty(rt, (rows,), FLOAT)
-        rt.launch(
-            Kernel(
-                f"void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<{cpp}, "
-                f"float>(int, float, {cpp} const*, {cpp} const*, {cpp} const*, float*, float*, "
-                f"{cpp}*)",
-                (rows, 1, 1),
-                (32, 4, 1),
-                34,
-                Work(float(2 * x.bytes + weight.bytes + bias.bytes + 8 * rows)),
-                0.87,
-                24,
-            )
-        )
+        rt.launch(_layer_norm_kernel(x, rows, weight.bytes + bias.bytes))
         rt.record(
             "NativeLayerNormBackward0",
             event,
@@ -65,10 +35,18 @@ def layer_norm(rt: Eager, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     return x
 
 
+def _layer_norm_kernel(x: Tensor, rows: int, parameter_bytes: int) -> Kernel:
+    t = x.dtype.cpp
+    name = (
+        f"void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<{t}, float>"
+        f"(int, float, {t} const*, {t} const*, {t} const*, float*, float*, {t}*)"
+    )
+    work = Work(float(2 * x.bytes + parameter_bytes + 8 * rows))
+    return Kernel(name, (rows, 1, 1), (32, 4, 1), 34, work, 0.87, 24)
+
+
 def _layer_norm_backward(rt: Eager, x: Tensor, weight: Tensor, bias: Tensor) -> None:
     width = x.shape[-1]
-    rows = x.count // width
-    cpp = x.dtype.cpp
     stats = tensor((*x.shape[:-1], 1), FLOAT)
     with rt.op(
         "aten::native_layer_norm_backward",
@@ -84,32 +62,31 @@ def _layer_norm_backward(rt: Eager, x: Tensor, weight: Tensor, bias: Tensor) -> 
         post=1.4,
     ):
         empty_like(rt, x)
-        rt.launch(
-            Kernel(
-                f"void at::native::(anonymous namespace)::layer_norm_grad_input_kernel_vectorized"
-                f"<{cpp}, float>({cpp} const*, {cpp} const*, float const*, float const*, {cpp} "
-                f"const*, {cpp}*, int)",
-                (rows, 1, 1),
-                (128, 1, 1),
-                40,
-                Work(float(3 * x.bytes + 8 * rows + weight.bytes)),
-                0.87,
-                16,
-            )
-        )
-        rt.launch(
-            Kernel(
-                "void at::native::(anonymous namespace)::GammaBetaBackwardCUDAKernelTemplate"
-                f"<{cpp}, float, 32u, 32u, 256u, true, true>(long, long, {cpp} const*, {cpp} "
-                f"const*, float const*, float const*, {cpp}*, {cpp}*)",
-                (max(1, width // 32), max(1, rows // 256), 1),
-                (32, 32, 1),
-                48,
-                Work(float(2 * x.bytes + 8 * rows + weight.bytes + bias.bytes)),
-                0.86,
-                16_896,
-            )
-        )
+        for kernel in _layer_norm_backward_kernels(x, weight, bias):
+            rt.launch(kernel)
+
+
+def _layer_norm_backward_kernels(x: Tensor, weight: Tensor, bias: Tensor) -> list[Kernel]:
+    """The gradient of the input, then those of weight and bias, which read all of it again."""
+    width, t = x.shape[-1], x.dtype.cpp
+    rows = x.count // width
+    space = "at::native::(anonymous namespace)::"
+    read = f"{t} const*, {t} const*, float const*, float const*"
+    first = (
+        f"void {space}layer_norm_grad_input_kernel_vectorized<{t}, float>"
+        f"({read}, {t} const*, {t}*, int)"
+    )
+    second = (
+        f"void {space}GammaBetaBackwardCUDAKernelTemplate<{t}, float, 32u, 32u, 256u, true, true>"
+        f"(long, long, {read}, {t}*, {t}*)"
+    )
+    grid = (max(1, width // 32), max(1, rows // 256), 1)
+    back = Work(float(3 * x.bytes + 8 * rows + weight.bytes))
+    sums = Work(float(2 * x.bytes + 8 * rows + weight.bytes + bias.bytes))
+    return [
+        Kernel(first, (rows, 1, 1), (128, 1, 1), 40, back, 0.87, 16),
+        Kernel(second, grid, (32, 32, 1), 48, sums, 0.86, 16_896),
+    ]
 
 
 def batch_norm(rt: Eager, x: Tensor, weight: Tensor) -> Tensor:
@@ -120,12 +97,7 @@ def batch_norm(rt: Eager, x: Tensor, weight: Tensor) -> Tensor:
     with (
         rt.op("aten::batch_norm", *arguments, True, differentiable=True, pre=1.3, post=0.6),
         rt.op(
-            "aten::_batch_norm_impl_index",
-            *arguments,
-            True,
-            differentiable=True,
-            pre=1.6,
-            post=0.8,
+            "aten::_batch_norm_impl_index", *arguments, True, differentiable=True, pre=1.6, post=0.8
         ),
         rt.op(
             "aten::cudnn_batch_norm", *arguments, differentiable=True, pre=6.0, post=1.5

@@ -3,6 +3,14 @@
 from __future__ import annotations
 
 from sample_traces.generator.eager import Eager
+from sample_traces.generator.functors import (
+    functor_add,
+    functor_clamp_min,
+    functor_copy,
+    functor_gelu,
+    functor_mul,
+    functor_threshold,
+)
 from sample_traces.generator.kernels import Grid, Kernel
 from sample_traces.generator.records import Work
 from sample_traces.generator.tensors import (
@@ -15,6 +23,7 @@ from sample_traces.generator.tensors import (
     WrappedNumber,
     tensor,
 )
+from sample_traces.generator.views import as_strided, transpose
 
 THREADS = 128
 PER_THREAD = 4
@@ -54,93 +63,6 @@ def elementwise(
     )
 
 
-def _lambda(dtype: DType, arguments: int, numbers: tuple[int, int, int]) -> str:
-    outer, middle, last = numbers
-    types = ", ".join([dtype.cpp] * arguments)
-    return (
-        f"::{{lambda()#{outer}}}::operator()() const::{{lambda()#{middle}}}"
-        f"::operator()() const::{{lambda({types})#{last}}}"
-    )
-
-
-def functor_add(dtype: DType) -> str:
-    """Sum of two tensors."""
-    return f"at::native::CUDAFunctor_add<{dtype.cpp}>"
-
-
-def functor_mul(dtype: DType) -> str:
-    """Product of two tensors."""
-    t = dtype.cpp
-    return (
-        f"at::native::BinaryFunctor<{t}, {t}, {t}, at::native::binary_internal::MulFunctor<float> >"
-    )
-
-
-def functor_scale(dtype: DType) -> str:
-    """Product of a tensor and a number."""
-    t = dtype.cpp
-    return (
-        f"at::native::AUnaryFunctor<{t}, {t}, {t}, at::native::binary_internal::MulFunctor<float> >"
-    )
-
-
-def functor_gelu(dtype: DType, backward: bool = False) -> str:
-    """GELU, exact form."""
-    head = "GeluBackwardCUDAKernelImpl" if backward else "GeluCUDAKernelImpl"
-    numbers = (2, 4 if dtype is BF16 else 2, 1)
-    return f"at::native::{head}(at::TensorIteratorBase&, at::native::GeluType)" + _lambda(
-        dtype, 2 if backward else 1, numbers
-    )
-
-
-def functor_silu(dtype: DType) -> str:
-    """SiLU."""
-    numbers = (1, 6 if dtype is BF16 else 2, 1)
-    return "at::native::(anonymous namespace)::silu_kernel(at::TensorIteratorBase&)" + _lambda(
-        dtype, 1, numbers
-    )
-
-
-def functor_threshold(dtype: DType) -> str:
-    """Backward of ReLU."""
-    t = dtype.cpp
-    return (
-        f"at::native::BinaryFunctor<{t}, {t}, {t}, at::native::(anonymous namespace)::"
-        f"threshold_kernel_impl<{t}>(at::TensorIteratorBase&, {t}, {t})::{{lambda({t}, {t})#1}}>"
-    )
-
-
-def functor_clamp_min(dtype: DType) -> str:
-    """ReLU."""
-    return (
-        "at::native::(anonymous namespace)::launch_clamp_scalar(at::TensorIteratorBase&, "
-        "c10::Scalar, c10::Scalar, at::native::detail::ClampLimits)" + _lambda(dtype, 1, (1, 7, 1))
-    )
-
-
-def functor_pow() -> str:
-    """Square in FP32."""
-    return (
-        "at::native::(anonymous namespace)::pow_tensor_scalar_kernel_impl<float, float>"
-        "(at::TensorIteratorBase&, float)::{lambda(float)#1}"
-    )
-
-
-def functor_add_scalar() -> str:
-    """Sum of a tensor and a number in FP32."""
-    return "at::native::CUDAFunctorOnSelf_add<float>"
-
-
-def functor_rsqrt() -> str:
-    """Reciprocal square root in FP32."""
-    return "at::native::rsqrt_kernel_cuda(at::TensorIteratorBase&)" + _lambda(FLOAT, 1, (2, 2, 1))
-
-
-def functor_negate() -> str:
-    """Negation in bf16."""
-    return "at::native::neg_kernel_cuda(at::TensorIteratorBase&)" + _lambda(BF16, 1, (2, 9, 1))
-
-
 def empty(rt: Eager, shape: tuple[int, ...], dtype: DType) -> Tensor:
     """``aten::empty`` from the caching allocator."""
     with rt.op("aten::empty", list(shape), dtype.number, 0, None, None, None, pre=1.5, post=0.6):
@@ -155,63 +77,6 @@ def empty_like(rt: Eager, like: Tensor) -> Tensor:
     return like
 
 
-def view(rt: Eager, x: Tensor, shape: tuple[int, ...], name: str = "aten::view") -> Tensor:
-    """A view of contiguous memory."""
-    with rt.op(name, x, list(shape), differentiable=True, pre=0.5, post=0.3):
-        pass
-    return tensor(shape, x.dtype)
-
-
-def reshape(rt: Eager, x: Tensor, shape: tuple[int, ...]) -> Tensor:
-    """``aten::reshape`` where a view does."""
-    with rt.op("aten::reshape", x, list(shape), differentiable=True, pre=0.7, post=0.35):
-        return view(rt, x, shape)
-
-
-def transpose(rt: Eager, x: Tensor, first: int, second: int) -> Tensor:
-    """``aten::transpose``."""
-    out = x.transposed(first, second)
-    with rt.op("aten::transpose", x, first, second, differentiable=True, pre=1.0, post=0.4):
-        _as_strided(rt, x, out)
-    return out
-
-
-def t(rt: Eager, x: Tensor) -> Tensor:
-    """``aten::t`` of a matrix."""
-    with rt.op("aten::t", x, differentiable=True, pre=0.9, post=0.35):
-        return transpose(rt, x, 0, 1)
-
-
-def select(rt: Eager, x: Tensor, dim: int, index: int) -> Tensor:
-    """``aten::select``."""
-    keep = [i for i in range(len(x.shape)) if i != dim % len(x.shape)]
-    out = Tensor(tuple(x.shape[i] for i in keep), x.dtype, tuple(x.strides[i] for i in keep))
-    with rt.op("aten::select", x, dim, index, differentiable=True, pre=1.2, post=0.5):
-        _as_strided(rt, x, out)
-    return out
-
-
-def slice_(rt: Eager, x: Tensor, dim: int, start: int, stop: int) -> Tensor:
-    """``aten::slice``."""
-    dim %= len(x.shape)
-    shape = tuple(stop - start if i == dim else n for i, n in enumerate(x.shape))
-    out = Tensor(shape, x.dtype, x.strides)
-    with rt.op("aten::slice", x, dim, start, stop, 1, differentiable=True, pre=1.3, post=0.5):
-        _as_strided(rt, x, out)
-    return out
-
-
-def unsqueeze(rt: Eager, x: Tensor, dim: int) -> Tensor:
-    """``aten::unsqueeze``."""
-    shape, strides = list(x.shape), list(x.strides)
-    shape.insert(dim, 1)
-    strides.insert(dim, strides[dim] * x.shape[dim] if dim < len(x.shape) else 1)
-    out = Tensor(tuple(shape), x.dtype, tuple(strides))
-    with rt.op("aten::unsqueeze", x, dim, differentiable=True, pre=1.0, post=0.4):
-        _as_strided(rt, x, out)
-    return out
-
-
 def split_heads(rt: Eager, x: Tensor, parts: int, heads: int) -> list[Tensor]:
     """``x.split(...)``, each part viewed as heads and transposed to [batch, heads, length, head]."""
     batch, length, total = x.shape
@@ -223,7 +88,7 @@ def split_heads(rt: Eager, x: Tensor, parts: int, heads: int) -> list[Tensor]:
     with rt.op("aten::split", x, width, 2, differentiable=True, pre=2.0, post=0.8) as event:
         for index in range(parts):
             with rt.op("aten::narrow", x, 2, index * width, width, pre=0.9, post=0.3):
-                _as_strided(rt, x, part)
+                as_strided(rt, x, part)
         rt.record("SplitBackward0", event, part, lambda: _join(rt, part, parts))
     out = []
     for _ in range(parts):
@@ -260,11 +125,6 @@ def cat(rt: Eager, parts: list[Tensor], dim: int) -> Tensor:
             )
         )
     return whole
-
-
-def _as_strided(rt: Eager, x: Tensor, out: Tensor) -> None:
-    with rt.op("aten::as_strided", x, list(out.shape), list(out.strides), None, pre=0.35, post=0.2):
-        pass
 
 
 def _binary(
@@ -395,22 +255,11 @@ def strided_kernel(
     )
 
 
-def functor_copy(dtype: DType) -> str:
-    """``copy_`` between layouts."""
-    numbers = (3, 12 if dtype is BF16 else 7, 1)
-    return "at::native::direct_copy_kernel_cuda(at::TensorIteratorBase&)" + _lambda(
-        dtype, 1, numbers
-    )
-
-
 def to_channels_last(rt: Eager, x: Tensor) -> Tensor:
     """``x.contiguous(memory_format=torch.channels_last)``."""
     _, c, h, w = x.shape
     out = Tensor(x.shape, x.dtype, (h * w * c, 1, w * c, c))
-    with (
-        rt.op("aten::contiguous", x, 2, pre=0.8),
-        rt.op("aten::clone", x, 2, pre=1.2),
-    ):
+    with rt.op("aten::contiguous", x, 2, pre=0.8), rt.op("aten::clone", x, 2, pre=1.2):
         empty_like(rt, x)
         with rt.op("aten::copy_", out, x, False, pre=2.6, post=1.0):
             work = Work(bytes=float(2 * x.bytes))

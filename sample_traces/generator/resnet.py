@@ -7,8 +7,9 @@ from sample_traces.generator.eager import Eager
 from sample_traces.generator.losses import cross_entropy
 from sample_traces.generator.matmul import linear
 from sample_traces.generator.normalisation import batch_norm
-from sample_traces.generator.pointwise import add_, relu_, reshape
+from sample_traces.generator.pointwise import add_, relu_
 from sample_traces.generator.tensors import FLOAT, LONG, Tensor, channels_last, tensor
+from sample_traces.generator.views import reshape
 
 STAGES = (64, 128, 256, 512)
 CLASSES = 1000

@@ -120,12 +120,7 @@ def _print_list(
     tensors = [item for item in items if isinstance(item, Tensor)]
     if len(tensors) > LONGEST_SHOWN_LIST:
         return "", "TensorList", [], []
-    return (
-        "",
-        "TensorList",
-        [list(t.strides) for t in tensors],
-        [list(t.shape) for t in tensors],
-    )
+    return ("", "TensorList", [list(t.strides) for t in tensors], [list(t.shape) for t in tensors])
 
 
 def _print_number(value: float | str) -> str:

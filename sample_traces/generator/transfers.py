@@ -9,11 +9,7 @@ from sample_traces.generator.tensors import Tensor
 
 
 def to_device(
-    rt: Eager,
-    x: Tensor,
-    pinned: bool,
-    stream: int = DEFAULT_STREAM,
-    planted: bool = False,
+    rt: Eager, x: Tensor, pinned: bool, stream: int = DEFAULT_STREAM, planted: bool = False
 ) -> Activity:
     """``x.to("cuda")``; from pinned memory with ``non_blocking=True``.
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sample_traces.generator.records import Activity, OpEvent
+from sample_traces.generator.records import Activity
 from sample_traces.generator.session import Session
 
 #: A span [start, end) in nanoseconds of the machine's clock.
@@ -97,12 +97,6 @@ def starved(facts: Facts, calls: Sequence[Span]) -> list[Span]:
     ]
 
 
-def idle_before(session: Session, activity: Activity) -> Span:
-    """The idle stretch that an activity ended."""
-    earlier = [a.end for a in session.machine.recording.activities if a.start < activity.start]
-    return (max(earlier, default=session.steps[0].start), activity.start)
-
-
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """The planted cause and where it sits."""
@@ -141,20 +135,7 @@ class TruthWriter:
         **more: Any,
     ) -> dict[str, Any]:
         """The truth: ``planted`` are the disjoint stretches of device time that the cause took."""
-        facts = self.facts
-        share = lost_ns / facts.length
-        steps = []
-        for event, span in zip(self.session.steps, facts.steps, strict=True):
-            steps.append(
-                {
-                    "name": event.name,
-                    "host_us": self.spans([(event.start, event.end)])[0],
-                    "device_us": self.spans([span])[0],
-                    "busy_us": total(clip(facts.busy, [span])) / 1000,
-                    "idle_us": total(clip(facts.idle, [span])) / 1000,
-                    "planted_us": self.spans(clip(planted, [span])),
-                }
-            )
+        share = lost_ns / self.facts.length
         return {
             "sample": self.name,
             "trace": f"{self.name}.json.gz",
@@ -164,9 +145,9 @@ class TruthWriter:
             "layer": self.verdict.layer,
             "side": self.verdict.side,
             "where": self.verdict.where,
-            "window_us": self.spans([facts.window])[0],
-            "busy_us": total(facts.busy) / 1000,
-            "idle_us": total(facts.idle) / 1000,
+            "window_us": self.spans([self.facts.window])[0],
+            "busy_us": total(self.facts.busy) / 1000,
+            "idle_us": total(self.facts.idle) / 1000,
             "lost_us": lost_ns / 1000,
             "share": {
                 "expected": round(share, 4),
@@ -174,45 +155,55 @@ class TruthWriter:
                 "high": round(min(1.0, share + tolerance), 4),
             },
             "recoverable_us": None if recoverable_ns is None else recoverable_ns / 1000,
-            "steps": steps,
+            "steps": self._steps(planted),
             **more,
         }
 
-
-def step_of(session: Session, event: OpEvent) -> str:
-    """The name of the step in which an operator started."""
-    return next(s.name for s in session.steps if s.start <= event.start < s.end)
-
-
-def ramps(session: Session, drained: Sequence[int]) -> list[Span]:
-    """The idle stretches after moments at which the queue was empty, until the host is ahead.
-
-    The host is ahead once a kernel was launched :data:`AHEAD` before the device could start it.
-    """
-    facts = facts_of(session)
-    activities = sorted(session.machine.recording.activities, key=lambda a: a.start)
-    found: list[Span] = []
-    for moment in drained:
-        after = [a for a in activities if a.start >= moment]
-        caught_up = next((a.start for a in after if a.start - a.call.end >= AHEAD), facts.window[1])
-        earlier = max((a.end for a in activities if a.start < moment), default=moment)
-        found += [
-            span
-            for span in facts.idle
-            if span[1] - span[0] > SPACING and span[0] >= earlier and span[1] <= caught_up
+    def _steps(self, planted: Sequence[Span]) -> list[dict[str, Any]]:
+        return [
+            {
+                "name": event.name,
+                "host_us": self.spans([(event.start, event.end)])[0],
+                "device_us": self.spans([span])[0],
+                "busy_us": total(clip(self.facts.busy, [span])) / 1000,
+                "idle_us": total(clip(self.facts.idle, [span])) / 1000,
+                "planted_us": self.spans(clip(planted, [span])),
+            }
+            for event, span in zip(self.session.steps, self.facts.steps, strict=True)
         ]
-    return found
 
 
 def late_host(session: Session) -> list[Span]:
-    """The idle stretches that ended with an activity launched after they began."""
+    """What the host owes of the idle stretches that end with a launch that came too late.
+
+    Each goes from the start of the idle stretch to the start of the launch call; from there on
+    it is launch latency, which nobody owns.
+    """
     facts = facts_of(session)
     by_start = {a.start: a for a in session.machine.recording.activities}
     return [
-        (start, end)
+        (start, by_start[end].call.start)
         for start, end in facts.idle
         if end - start > SPACING and end in by_start and by_start[end].call.start > start
     ]
+
+
+def ramps(session: Session, drained: Sequence[int]) -> list[Span]:
+    """What the host owes after moments at which the queue was empty, until it is ahead again.
+
+    The host is ahead once a kernel was launched :data:`AHEAD` before the device could start it.
+    """
+    activities = sorted(session.machine.recording.activities, key=lambda a: a.start)
+    late = late_host(session)
+    found: list[Span] = []
+    for moment in drained:
+        caught_up = next(
+            (a.start for a in activities if a.start >= moment and a.start - a.call.end >= AHEAD),
+            facts_of(session).window[1],
+        )
+        last = max((a.end for a in activities if a.start < moment), default=moment)
+        found += [span for span in late if last <= span[0] and span[1] <= caught_up]
+    return found
 
 
 def kernel_facts(session: Session) -> list[dict[str, Any]]:

@@ -19,9 +19,10 @@ from functools import partial
 
 from sample_traces.generator.devices import H100
 from sample_traces.generator.eager import Eager
+from sample_traces.generator.functors import functor_add
 from sample_traces.generator.kernels import Kernel
 from sample_traces.generator.matmul import linear
-from sample_traces.generator.pointwise import functor_add, strided_kernel, transpose
+from sample_traces.generator.pointwise import strided_kernel
 from sample_traces.generator.records import Work
 from sample_traces.generator.sample import Sample, finish
 from sample_traces.generator.session import Script, Session
@@ -35,6 +36,7 @@ from sample_traces.generator.truth import (
     lost_bandwidth,
     planted_kernels,
 )
+from sample_traces.generator.views import transpose
 
 NAME = "memory_bound_slow"
 STEPS = 5
