@@ -12,13 +12,13 @@ _SPACES = re.compile(r"\s+")
 
 
 def clean(text: str) -> str:
-    """The text on one line with every unprintable character spelled out.
+    r"""The text on one line with every unprintable character spelled out.
 
     White space becomes single spaces; control, format and private characters and lone
-    surrogates become ``\\x1b``, ``\\u202e`` and so on. Markup is left as it is.
+    surrogates become ``\x1b``, ``\u202e`` and so on. Markup is left as it is.
 
-    >>> clean("a\\n\\x1b[31mb")
-    'a \\\\x1b[31mb'
+    >>> clean("a\n\x1b[31mb")
+    'a \\x1b[31mb'
     """
     if text.isprintable():
         return text

@@ -78,8 +78,7 @@ class ArgumentReader:
         except DECODE_ERRORS:
             found = [self._read_loosely(kind, text) for text in texts]
         external = [
-            one.old_external_id if one.external_id == _MISSING else one.external_id
-            for one in found
+            one.old_external_id if one.external_id == _MISSING else one.external_id for one in found
         ]
         correlation = [one.correlation for one in found]
         placed = _PLACES[0] in DETAIL_KEYS[kind]

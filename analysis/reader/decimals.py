@@ -86,7 +86,8 @@ def _round(whole: Int64, parts: Int64 | None) -> Int64:
     if parts is None:
         return whole
     half = _PARTS // 2
-    return whole + ((parts > half) | ((parts == half) & (whole % 2 == 1)))
+    rounded: Int64 = whole + ((parts > half) | ((parts == half) & (whole % 2 == 1)))
+    return rounded
 
 
 def _parse_plain(joined: bytes, count: int) -> Times | None:

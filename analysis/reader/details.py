@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
-
+from whichlayer.analysis.reader.repair import decode_value
 from whichlayer.analysis.trace.kinds import GPU_WORK, SliceKind
 
 _COLLECTIVE = (
@@ -108,5 +107,5 @@ DETAIL_KEYS: Mapping[SliceKind, tuple[str, ...]] = {
 
 def decode_detail(detail: bytes) -> Mapping[str, Any]:
     """The kept arguments of one event, as recorded."""
-    decoded: dict[str, Any] = msgspec.json.decode(detail)
-    return decoded
+    decoded = decode_value(detail)
+    return decoded if isinstance(decoded, dict) else {}

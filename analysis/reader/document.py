@@ -5,11 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import msgspec
-
 from whichlayer.analysis.errors import TraceError
-from whichlayer.analysis.reader.events import DECODE_ERRORS
-from whichlayer.analysis.reader.repair import repair
+from whichlayer.analysis.reader.repair import decode_value
 from whichlayer.analysis.reader.window import Window
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -99,7 +96,7 @@ class Document:
             if key is None or self._peek() != b":":
                 break
             window.drop(1)
-            name = _decoded(key)
+            name = decode_value(key)
             first = self._peek()
             if name == "traceEvents" and first == b"[":
                 window.drop(1)
@@ -107,7 +104,7 @@ class Document:
             value = self._take_value()
             if value is None:
                 break
-            self.header[str(name)] = _decoded(value)
+            self.header[str(name)] = decode_value(value)
         self.damaged_at = window.offset
         return False
 
@@ -162,12 +159,3 @@ def _value_end(text: bytes, ended: bool) -> int:
         elif character == b'"':
             return -1
     return -1
-
-
-def _decoded(text: bytes) -> object:
-    for version in (text, repair(text)):
-        try:
-            return msgspec.json.decode(version)
-        except DECODE_ERRORS:
-            continue
-    return None

@@ -52,8 +52,8 @@ _STRICT = msgspec.json.Decoder(list[Event])
 _LOOSE = msgspec.json.Decoder(list[_LooseEvent | str | int | float | bool | list[Any] | None])
 _RAW = msgspec.json.Decoder(list[Raw])
 
-#: What decoding may raise on damaged text.
-DECODE_ERRORS = (msgspec.MsgspecError, UnicodeError, RecursionError)
+#: What decoding may raise on damaged text; errors of msgspec and of encodings are ValueErrors.
+DECODE_ERRORS = (ValueError, RecursionError)
 
 
 def decode_strict(text: bytes) -> list[Event]:
@@ -61,7 +61,7 @@ def decode_strict(text: bytes) -> list[Event]:
 
     Raises:
         msgspec.ValidationError: a field has an odd type; the text may still be JSON.
-        msgspec.MsgspecError, RecursionError: the text is not JSON, or nested too deeply.
+        ValueError, RecursionError: the text is not JSON, or nested too deeply.
     """
     return _STRICT.decode(text)
 
@@ -70,7 +70,7 @@ def decode_loose(text: bytes) -> list[Event]:
     """Events of ``[...]`` text of any types; whatever is not an object is an empty event.
 
     Raises:
-        msgspec.MsgspecError, RecursionError: the text is not JSON, or nested too deeply.
+        ValueError, RecursionError: the text is not JSON, or nested too deeply.
     """
     return [_plain(event) for event in _LOOSE.decode(text)]
 
@@ -79,7 +79,7 @@ def split_elements(text: bytes) -> list[bytes]:
     """The elements of ``[...]`` text, as they are.
 
     Raises:
-        msgspec.MsgspecError, RecursionError: the text is not JSON, or nested too deeply.
+        ValueError, RecursionError: the text is not JSON, or nested too deeply.
     """
     return [bytes(element) for element in _RAW.decode(text)]
 

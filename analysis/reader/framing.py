@@ -13,10 +13,15 @@ from dataclasses import dataclass, field
 import msgspec
 
 from whichlayer.analysis.reader.events import DECODE_ERRORS, Event, decode_loose, decode_strict
-from whichlayer.analysis.reader.recovery import Loss, recover_events
-from whichlayer.analysis.reader.repair import repair
+from whichlayer.analysis.reader.recovery import Loss, closes_array, recover_events
+from whichlayer.analysis.reader.repair import Repaired, repair
 from whichlayer.analysis.reader.structure import SEPARATORS, find_elements, guess_cut
 from whichlayer.analysis.reader.window import Window
+
+_BRACKET_CLOSE = b"]"
+
+#: Text behind a closing bracket that is looked at before it counts as one.
+_BEHIND_CLOSE = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +62,10 @@ class EventArray:
 
     Attributes:
         losses: events that could not be read, so far.
-        too_large: events left out for their size.
-        repaired: events that were read after a repair.
+        too_large: where events begin that were left out for their size.
+        repaired: how many damaged spots were repaired.
         closed: the closing bracket was found, and the window stands behind it.
+        end: where in the text the last event that was looked at ends.
     """
 
     window: Window
@@ -68,22 +74,24 @@ class EventArray:
     too_large: list[int] = field(default_factory=list)
     repaired: int = 0
     closed: bool = False
+    end: int = 0
+    _skipping: bool = False
 
     def __iter__(self) -> Iterator[Chunk]:
         window = self.window
         while not self.closed:
             window.fill(self.limits.chunk)
             self._skip_separators()
-            if not window.data:
-                if window.ended:
-                    return
-            elif window.data[0] == ord("]"):
+            if window.data.startswith(_BRACKET_CLOSE):
+                window.fill(_BEHIND_CLOSE)
+                self.closed = closes_array(window.data)
                 window.drop(1)
-                self.closed = True
-            else:
+            elif window.data:
                 chunk = self._guessed() or self._exact()
                 if chunk is not None:
                     yield chunk
+            elif window.ended:
+                return
 
     def _skip_separators(self) -> None:
         data = self.window.data
@@ -93,7 +101,7 @@ class EventArray:
         cut = guess_cut(self.window.data)
         if cut < 0:
             return None
-        text = b"[%b]" % memoryview(self.window.data)[:cut]
+        text = b"".join((b"[", memoryview(self.window.data)[:cut], b"]"))
         try:
             try:
                 events = decode_strict(text)
@@ -104,19 +112,20 @@ class EventArray:
         return self._taken(events, cut)
 
     def _exact(self) -> Chunk | None:
+        """The events up to their exact end; None where more text is needed to tell."""
         window = self.window
         found = find_elements(window.data)
         end = found.close if found.close >= 0 else found.last_end
         if end > 0:
             text = window.data[:end].rstrip(SEPARATORS)
-            for version in (text, None):
-                version = version or repair(text)
-                try:
-                    events = decode_loose(b"[" + version + b"]")
-                except DECODE_ERRORS:
-                    continue
+            events = _decoded(Repaired(text, 0))
+            if events is None:
+                mended = repair(text)
+                events = _decoded(mended)
+                self.repaired += mended.spots if events is not None else 0
+            if events is not None:
                 return self._taken(events, len(text))
-        if end <= 0 and not window.ended and len(window.data) < self.limits.patience:
+        elif not window.ended and len(window.data) < self.limits.patience:
             window.fill(2 * len(window.data))
             return None
         return self._recovered()
@@ -124,24 +133,42 @@ class EventArray:
     def _taken(self, events: list[Event], length: int) -> Chunk:
         span = Span(self.window.offset, length, len(events))
         self.window.drop(length)
+        self.end = self.window.offset
+        self._skipping = False
         return Chunk(events, [span])
 
     def _recovered(self) -> Chunk | None:
+        """Events picked out of damaged text; None where there are none."""
         window = self.window
-        found = recover_events(window.data, more=not window.ended)
-        if not found.consumed and not window.ended:
-            if len(window.data) < self.limits.event:
-                window.fill(2 * len(window.data))
-            else:
-                self.too_large.append(window.offset)
-                window.drop(len(window.data) - self.limits.chunk)
-            return None
+        found = recover_events(window.data)
         base = window.offset
         self.losses += [Loss(base + loss.offset, loss.reason) for loss in found.losses]
         self.repaired += found.repaired
         window.drop(found.consumed)
-        if found.closed:
-            window.drop(1)
-            self.closed = True
+        self.end = base + found.consumed
         spans = [Span(base + start, end - start, 1) for start, end in found.spans]
+        if found.consumed:
+            self._skipping = False
+        elif not window.data.startswith(_BRACKET_CLOSE):
+            self._give_up()
         return Chunk(found.events, spans) if spans else None
+
+    def _give_up(self) -> None:
+        """Reads on behind text in which not even the end of an event can be found."""
+        window = self.window
+        if window.ended:
+            window.drop(len(window.data))
+        elif len(window.data) < self.limits.event:
+            window.fill(2 * len(window.data))
+        else:
+            if not self._skipping:
+                self.too_large.append(window.offset)
+                self._skipping = True
+            window.drop(len(window.data) - self.limits.chunk)
+
+
+def _decoded(version: Repaired) -> list[Event] | None:
+    try:
+        return decode_loose(b"[%b]" % version.text)
+    except DECODE_ERRORS:
+        return None

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import msgspec
 import numpy as np
 
 from whichlayer.analysis.errors import TraceError
 from whichlayer.analysis.reader.events import DECODE_ERRORS, split_elements
 from whichlayer.analysis.reader.framing import Span
-from whichlayer.analysis.reader.repair import escape_stray_quotes, repair
+from whichlayer.analysis.reader.repair import decode_value, versions
 from whichlayer.analysis.reader.source import TraceSource
 from whichlayer.analysis.trace.columns import Int64
 
@@ -46,7 +44,7 @@ class FullArguments:
             self._last = (index, _elements(self._text(self._spans[index])))
         elements = self._last[1]
         place = event - int(self._first[index])
-        decoded = msgspec.json.decode(elements[place]) if place < len(elements) else None
+        decoded = decode_value(elements[place]) if place < len(elements) else None
         arguments = decoded.get("args") if isinstance(decoded, dict) else None
         return arguments if isinstance(arguments, dict) else {}
 
@@ -69,7 +67,7 @@ class FullArguments:
                 return b"".join(parts)
         except OSError as error:
             reason = error.strerror or str(error)
-            raise TraceError(f"{os.fspath(self._path)}: cannot be read again: {reason}") from error
+            raise TraceError(f"{self._path}: cannot be read again: {reason}") from error
 
 
 class RowArguments:
@@ -85,10 +83,9 @@ class RowArguments:
 
 
 def _elements(text: bytes) -> list[bytes]:
-    mended = repair(text)
-    for version in (text, mended, escape_stray_quotes(mended)):
+    for version in versions(text):
         try:
-            return split_elements(b"[" + version + b"]")
+            return split_elements(b"[%b]" % version.text)
         except DECODE_ERRORS:
             continue
     return []

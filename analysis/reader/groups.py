@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import IntEnum
+from itertools import islice
 
 import numpy as np
 
@@ -15,7 +16,6 @@ from whichlayer.analysis.reader.events import Event, Id
 from whichlayer.analysis.reader.intern import Intern
 from whichlayer.analysis.trace.classify import kind_of_category
 from whichlayer.analysis.trace.columns import Int32, UInt8
-from whichlayer.analysis.trace.kinds import SliceKind
 
 Group = tuple[str, str, Id, Id]
 
@@ -25,31 +25,19 @@ class Role(IntEnum):
 
     SLICE = 0
     PAIR = 1
-    ASYNC = 2
-    INSTANT = 3
-    COUNTER = 4
-    FLOW = 5
-    METADATA = 6
-    IGNORED = 7
+    INSTANT = 2
+    COUNTER = 3
+    FLOW = 4
+    METADATA = 5
+    IGNORED = 6
 
 
-_ROLES = {
-    "X": Role.SLICE,
-    "B": Role.PAIR,
-    "E": Role.PAIR,
-    "b": Role.ASYNC,
-    "e": Role.ASYNC,
-    "S": Role.ASYNC,
-    "F": Role.ASYNC,
-    "i": Role.INSTANT,
-    "I": Role.INSTANT,
-    "R": Role.INSTANT,
-    "C": Role.COUNTER,
-    "s": Role.FLOW,
-    "t": Role.FLOW,
-    "f": Role.FLOW,
-    "M": Role.METADATA,
-}
+_ROLES = (
+    {"X": Role.SLICE, "C": Role.COUNTER, "M": Role.METADATA}
+    | dict.fromkeys("BEbeSF", Role.PAIR)
+    | dict.fromkeys("iIR", Role.INSTANT)
+    | dict.fromkeys("stf", Role.FLOW)
+)
 
 
 class Groups:
@@ -57,30 +45,40 @@ class Groups:
 
     Attributes:
         keys: (phase, category, process, thread) of each; numbers in strings are numbers.
-        kind: the slice kind of each one's category.
+        role: uint8, a ``Role`` for each.
+        kind: uint8, the ``SliceKind`` of each one's category.
+        category_id: int32, each one's category among the strings.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, strings: Intern[str]) -> None:
+        self._strings = strings
         self._ids: Intern[Group] = Intern()
         self.keys: list[Group] = []
-        self.kind: list[SliceKind] = []
-        self._role: list[Role] = []
+        self.role: UInt8 = np.zeros(0, np.uint8)
+        self.kind: UInt8 = np.zeros(0, np.uint8)
+        self.category_id: Int32 = np.zeros(0, np.int32)
 
     @property
-    def no_phase_at_all(self) -> bool:
-        """No event so far has a phase: these are no events."""
-        return not any(key[0] for key in self.keys)
+    def have_phases(self) -> bool:
+        """Some event so far has a phase."""
+        return any(key[0] for key in self.keys)
 
-    def of(self, events: Sequence[Event]) -> tuple[Int32, UInt8]:
-        """The group and the role of every event."""
+    def of(self, events: Sequence[Event]) -> Int32:
+        """The group of every event."""
         ids = self._ids
         group = np.array([ids[one.ph, one.cat, one.pid, one.tid] for one in events], np.int32)
         if len(ids) > len(self.keys):
-            for ph, cat, pid, tid in list(ids)[len(self.keys) :]:
-                self.keys.append((ph, cat, as_number(pid), as_number(tid)))
-                self.kind.append(kind_of_category(cat))
-                self._role.append(_ROLES.get(ph, Role.IGNORED))
-        return group, np.array(self._role, np.uint8)[group]
+            self._add(list(islice(ids, len(self.keys), None)))
+        return group
+
+    def _add(self, new: list[Group]) -> None:
+        self.keys += [(ph, cat, as_number(pid), as_number(tid)) for ph, cat, pid, tid in new]
+        roles = [_ROLES.get(ph, Role.IGNORED) for ph, *_ in new]
+        kinds = [kind_of_category(cat) for _, cat, *_ in new]
+        categories = [self._strings[cat] for _, cat, *_ in new]
+        self.role = np.append(self.role, np.array(roles, np.uint8))
+        self.kind = np.append(self.kind, np.array(kinds, np.uint8))
+        self.category_id = np.append(self.category_id, np.array(categories, np.int32))
 
 
 def as_number(value: Id) -> Id:

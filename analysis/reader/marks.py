@@ -6,15 +6,16 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import msgspec
 import numpy as np
 
 from whichlayer.analysis.reader.arguments import as_int64
 from whichlayer.analysis.reader.decimals import parse_times
-from whichlayer.analysis.reader.events import ABSENT, DECODE_ERRORS, Event, Id, Raw
+from whichlayer.analysis.reader.events import ABSENT, Event, Id, Raw
 from whichlayer.analysis.reader.groups import Groups
 from whichlayer.analysis.reader.intern import Intern
-from whichlayer.analysis.trace.columns import Counters, Flows, Instants, Int32, Int64, Lane
+from whichlayer.analysis.reader.lanes import LaneFinder
+from whichlayer.analysis.reader.repair import decode_value
+from whichlayer.analysis.trace.columns import Counters, Flows, Instants, Int32, Int64
 from whichlayer.analysis.trace.kinds import LaneKind
 
 _MEMORY = "[memory]"
@@ -26,23 +27,6 @@ _TO_GPU = frozenset({"ac2g", "async_gpu", "async_cpu_to_gpu", "async"})
 
 _ON_THREAD = (LaneKind.CPU_THREAD, LaneKind.OTHER, LaneKind.GPU_STREAM, LaneKind.GPU_ANNOTATION)
 _ON_STREAM = (LaneKind.GPU_STREAM, *_ON_THREAD)
-
-
-class LaneFinder:
-    """Finds the lane that an event without length belongs to, by process and thread."""
-
-    def __init__(self, lanes: Sequence[Lane]) -> None:
-        self._lanes: dict[tuple[Id, Id, LaneKind], int] = {}
-        for index, lane in enumerate(lanes):
-            self._lanes.setdefault((lane.pid, lane.tid, lane.kind), index)
-
-    def find(self, pid: Id, tid: Id, kinds: Sequence[LaneKind]) -> int:
-        """The lane of the first of these kinds that exists, -1 if none does."""
-        for kind in kinds:
-            found = self._lanes.get((pid, tid, kind))
-            if found is not None:
-                return found
-        return -1
 
 
 class Marks:
@@ -162,10 +146,7 @@ def _joined(chunks: list[Any], types: Sequence[type]) -> list[Any]:
 def _decoded_arguments(texts: Sequence[Raw]) -> list[Mapping[str, Any]]:
     found: list[Mapping[str, Any]] = []
     for text in texts:
-        try:
-            decoded = None if text is ABSENT else msgspec.json.decode(text)
-        except DECODE_ERRORS:
-            decoded = None
+        decoded = None if text is ABSENT else decode_value(bytes(text))
         found.append(decoded if isinstance(decoded, dict) else {})
     return found
 

@@ -10,7 +10,7 @@ import msgspec
 from whichlayer.analysis.reader.arguments import as_int64
 from whichlayer.analysis.reader.events import DECODE_ERRORS, Event, as_text
 from whichlayer.analysis.reader.groups import as_number
-from whichlayer.analysis.reader.slices import stream_of
+from whichlayer.analysis.reader.lanes import stream_number
 from whichlayer.analysis.trace.lanes import Naming
 
 
@@ -31,7 +31,7 @@ def read_metadata(events: Sequence[Event], naming: Naming) -> None:
         except DECODE_ERRORS:
             continue
         pid = as_number(event.pid)
-        thread = (pid, stream_of(as_number(event.tid)))
+        thread = (pid, stream_number(as_number(event.tid)))
         if event.name == "process_name":
             naming.processes[pid] = as_text(arguments.name)
         elif event.name == "process_labels":

@@ -1,5 +1,6 @@
-"""Makes slices of begin and end events: ``B``/``E`` on threads, ``b``/``e`` and ``S``/``F``
-of asynchronous work.
+"""Makes slices of begin and end events.
+
+These are ``B`` and ``E`` on threads, ``b`` and ``e`` or ``S`` and ``F`` of asynchronous work.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from whichlayer.analysis.reader.decimals import parse_times
 from whichlayer.analysis.reader.events import Event, Raw
 from whichlayer.analysis.reader.groups import Groups
 from whichlayer.analysis.reader.intern import Intern
-from whichlayer.analysis.reader.slices import Lanes
+from whichlayer.analysis.reader.lanes import Lanes
 from whichlayer.analysis.trace.assemble import Slices
 from whichlayer.analysis.trace.columns import Int32, Int64
 
@@ -48,6 +49,7 @@ class Pairs:
         """Takes begin and end events.
 
         Args:
+            events: of phases ``B``, ``E``, ``b``, ``e``, ``S`` and ``F``.
             group: the group of each.
             number: the place of each among all events of the file.
         """
@@ -78,6 +80,7 @@ class Pairs:
         no name. What is still open then ends with the trace.
 
         Args:
+            lanes: give the slices their lanes.
             end_ns: when the rest of the trace ends.
         """
         open_rows: defaultdict[int, list[int]] = defaultdict(list)
@@ -114,22 +117,17 @@ class Pairs:
 
     def _columns(self, rows: list[int], end_of: dict[int, int], lanes: Lanes) -> Slices:
         groups = [self._group[row] for row in rows]
-        kinds = [self.groups.kind[group] for group in groups]
         lane = []
-        for group, kind in zip(groups, kinds, strict=True):
+        for group in groups:
             ph, cat, pid, _ = self.groups.keys[group]
-            lane.append(
-                lanes.of_group(group, kind, self.groups) if ph == "B" else lanes.of_async(pid, cat)
-            )
+            lane.append(lanes.of_group(group) if ph == "B" else lanes.of_async(pid, cat))
         none = np.full(len(rows), -1, np.int64)
         return Slices(
             start_ns=np.array([self._time[row] for row in rows], np.int64),
             end_ns=np.array([end_of[row] for row in rows], np.int64),
             name_id=np.array([self._name[row] for row in rows], np.int32),
-            category_id=np.array(
-                [self.strings[self.groups.keys[group][1]] for group in groups], np.int32
-            ),
-            kind=np.array(kinds, np.uint8),
+            category_id=self.groups.category_id[np.array(groups, np.int32)],
+            kind=self.groups.kind[np.array(groups, np.int32)],
             lane_id=np.array(lane, np.int32),
             correlation=none,
             external_id=none,

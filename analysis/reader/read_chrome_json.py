@@ -13,13 +13,20 @@ import numpy as np
 
 from whichlayer.analysis.errors import TraceError, TraceWarning
 from whichlayer.analysis.reader.arguments import as_int64
+from whichlayer.analysis.reader.damage import (
+    array_warnings,
+    document_warnings,
+    plural,
+    why_no_trace,
+)
 from whichlayer.analysis.reader.document import Document
 from whichlayer.analysis.reader.formats import TraceFormat
 from whichlayer.analysis.reader.framing import Chunk, EventArray, Limits, Span
 from whichlayer.analysis.reader.full_args import FullArguments
 from whichlayer.analysis.reader.groups import Groups, Role
 from whichlayer.analysis.reader.intern import Intern
-from whichlayer.analysis.reader.marks import LaneFinder, Marks
+from whichlayer.analysis.reader.lanes import LaneFinder, Lanes
+from whichlayer.analysis.reader.marks import Marks
 from whichlayer.analysis.reader.metadata import read_metadata
 from whichlayer.analysis.reader.pairs import Pairs
 from whichlayer.analysis.reader.progress import Progress, Report
@@ -27,9 +34,45 @@ from whichlayer.analysis.reader.slices import SliceBuilder
 from whichlayer.analysis.reader.source import TraceSource
 from whichlayer.analysis.reader.window import Window
 from whichlayer.analysis.trace.assemble import Recording, assemble
-from whichlayer.analysis.trace.columns import Trace
+from whichlayer.analysis.trace.columns import Trace, UInt8
 from whichlayer.analysis.trace.kinds import SliceKind
 from whichlayer.analysis.trace.lanes import Naming
+
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_KINETO_KEYS = frozenset({"schemaVersion", "deviceProperties", "baseTimeNanoseconds"})
+_KINETO_KINDS = frozenset(
+    {SliceKind.CPU_OP, SliceKind.RUNTIME, SliceKind.KERNEL, SliceKind.PROFILER}
+)
+
+
+def read_chrome_json(
+    source: TraceSource, report: Report | None = None, limits: Limits | None = None
+) -> Trace:
+    """Reads a whole trace.
+
+    Raises:
+        TraceError: the file is no JSON, or JSON but no trace.
+    """
+    window = Window(source)
+    document = Document(window)
+    collector = _Collector()
+    warnings: list[TraceWarning] = []
+    array = None
+    while document.find_events():
+        array = EventArray(window, limits or Limits())
+        for chunk in array:
+            collector.add(chunk)
+            if report is not None:
+                report(Progress(source.position, source.size, collector.events))
+        warnings += array_warnings(array)
+    if array is None:
+        raise TraceError(why_no_trace(document, source))
+    if document.bare and not collector.events:
+        raise TraceError("JSON, but not a trace: a list without events")
+    if collector.events and not collector.groups.have_phases:
+        raise TraceError("JSON, but not a trace: its entries have no phase (ph)")
+    warnings += document_warnings(document, source, array, window.offset + len(window.data))
+    return assemble(collector.recording(source, document.header, warnings))
 
 
 class _Collector:
@@ -37,8 +80,9 @@ class _Collector:
 
     def __init__(self) -> None:
         self.strings: Intern[str] = Intern({"": 0})
-        self.groups = Groups()
-        self.slices = SliceBuilder(self.groups, self.strings)
+        self.groups = Groups(self.strings)
+        self.lanes = Lanes(self.groups)
+        self.slices = SliceBuilder(self.groups, self.strings, self.lanes)
         self.pairs = Pairs(self.groups, self.strings)
         self.marks = Marks(self.groups, self.strings)
         self.naming = Naming()
@@ -46,16 +90,18 @@ class _Collector:
         self.events = 0
 
     def add(self, chunk: Chunk) -> None:
+        """Takes the events of a chunk."""
         events = chunk.events
-        group, role = self.groups.of(events)
-        number = np.arange(self.events, self.events + len(events), dtype=np.int64)
+        group = self.groups.of(events)
+        role = self.groups.role[group]
         for value in np.unique(role).tolist():
             rows = np.flatnonzero(role == value)
             chosen = [events[row] for row in rows.tolist()]
+            number = rows + self.events
             if value == Role.SLICE:
-                self.slices.add(chosen, group[rows], number[rows])
-            elif value in (Role.PAIR, Role.ASYNC):
-                self.pairs.add(chosen, group[rows], number[rows])
+                self.slices.add(chosen, group[rows], number)
+            elif value == Role.PAIR:
+                self.pairs.add(chosen, group[rows], number)
             elif value == Role.INSTANT:
                 self.marks.add_instants(chosen, group[rows])
             elif value == Role.COUNTER:
@@ -67,166 +113,57 @@ class _Collector:
         self.spans += chunk.spans
         self.events += len(events)
 
-
-def _matches(head: bytes) -> bool:
-    return head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"[")
-
-
-def read_chrome_json(
-    source: TraceSource, report: Report | None = None, limits: Limits | None = None
-) -> Trace:
-    """Reads a whole trace.
-
-    Raises:
-        TraceError: the file is JSON, but no trace.
-    """
-    window = Window(source)
-    document = Document(window)
-    collector = _Collector()
-    warnings: list[TraceWarning] = []
-    arrays = 0
-    cut_at = -1
-    while document.find_events():
-        arrays += 1
-        array = EventArray(window, limits or Limits())
-        for chunk in array:
-            collector.add(chunk)
-            if report is not None:
-                report(Progress(source.position, source.size, collector.events))
-        warnings += _array_warnings(array)
-        if not array.closed:
-            cut_at = window.offset
-            break
-    if not arrays:
-        raise TraceError(_why_no_trace(document, source))
-    if not collector.events and document.bare:
-        raise TraceError("JSON, but not a trace: it is an empty list")
-    if collector.events and collector.groups.no_phase_at_all:
-        raise TraceError("JSON, but not a trace: its entries have no phase (ph)")
-    if not document.complete or source.damage:
-        warnings.append(_truncated(source, cut_at if cut_at >= 0 else window.offset))
-    if document.damaged_at >= 0 and document.complete:
-        warnings.append(
-            TraceWarning(
-                "damaged",
-                f"the header could not be read from byte {document.damaged_at} on",
-                byte_offset=document.damaged_at,
-            )
-        )
-    return _assembled(source, document, collector, warnings)
-
-
-def _why_no_trace(document: Document, source: TraceSource) -> str:
-    if source.damage:
-        return f"no events could be read: {source.damage}"
-    if document.complete:
-        return "JSON, but not a trace: it has no list named traceEvents"
-    return "not JSON, or cut off before the list of events (traceEvents)"
-
-
-def _truncated(source: TraceSource, offset: int) -> TraceWarning:
-    reason = source.damage or "the file ends before its end"
-    return TraceWarning(
-        "truncated", f"{reason}; everything up to byte {offset} was read", byte_offset=offset
-    )
-
-
-def _array_warnings(array: EventArray) -> list[TraceWarning]:
-    warnings: list[TraceWarning] = []
-    losses = array.losses
-    if losses:
-        first = losses[0]
-        warnings.append(
-            TraceWarning(
-                "damaged",
-                f"{len(losses)} events from byte {first.offset} on could not be read: "
-                f"{first.reason}",
-                len(losses),
-                first.offset,
-            )
-        )
-    if array.repaired:
-        warnings.append(
-            TraceWarning(
-                "repaired",
-                f"{array.repaired} damaged events were read after a repair",
-                array.repaired,
-            )
-        )
-    if array.too_large:
-        warnings.append(
-            TraceWarning(
-                "too-large",
-                f"{len(array.too_large)} events of more than "
-                f"{array.limits.event >> 20} MiB were left out",
-                len(array.too_large),
-                array.too_large[0],
-            )
-        )
-    return warnings
-
-
-def _time_warnings(collector: _Collector) -> list[TraceWarning]:
-    bad = collector.slices.bad
-    counted = (
-        (
-            bad.start + collector.pairs.bad + collector.marks.bad,
-            "Q6",
-            "have no usable start time and are left out",
-        ),
-        (bad.duration_missing, "Q6", "have no usable duration; they count as instants"),
-        (bad.duration_negative, "Q6", "have a negative duration; they count as instants"),
-        (collector.pairs.unclosed, "unclosed", "never end; they last to the end of the trace"),
-        (collector.pairs.unmatched, "unmatched-end", "end without a beginning and are left out"),
-    )
-    return [
-        TraceWarning(code, f"{count} events {what}", count)
-        for count, code, what in counted
-        if count
-    ]
-
-
-def _assembled(
-    source: TraceSource,
-    document: Document,
-    collector: _Collector,
-    warnings: list[TraceWarning],
-) -> Trace:
-    builder = collector.slices
-    last = builder.last_ns
-    builder.append(collector.pairs.slices(builder.lanes, last))
-    slices = builder.finish()
-    lanes = builder.lanes.all
-    finder = LaneFinder(lanes)
-    base = as_int64(document.header.get("baseTimeNanoseconds"))
-    flows = collector.marks.flows(finder)
-    full_args = FullArguments(source.path, source.stamp, collector.spans)
-    return assemble(
-        Recording(
+    def recording(
+        self, source: TraceSource, header: Mapping[str, Any], warnings: list[TraceWarning]
+    ) -> Recording:
+        """Everything that was read."""
+        self.slices.append(self.pairs.slices(self.lanes, self.slices.last_ns))
+        slices = self.slices.finish()
+        lanes = self.lanes.all()
+        finder = LaneFinder(lanes)
+        base = as_int64(header.get("baseTimeNanoseconds"))
+        return Recording(
             path=source.path,
-            producer=_producer(document.header, slices.kind),
-            header=document.header,
+            producer=_producer(header, slices.kind),
+            header=header,
             base_ns=base if base >= 0 else None,
-            strings=list(collector.strings),
-            details=builder.arguments.details,
+            instants=self.marks.instants(finder),
+            counters=self.marks.counters(),
+            flows=self.marks.flows(finder),
+            strings=list(self.strings),
+            details=self.slices.arguments.details,
             slices=slices,
             lanes=lanes,
-            naming=collector.naming,
-            instants=collector.marks.instants(finder),
-            counters=collector.marks.counters(),
-            flows=flows,
-            events=collector.events,
-            full_args=full_args.of_rows,
-            warnings=[*warnings, *_time_warnings(collector)],
+            naming=self.naming,
+            events=self.events,
+            full_args=FullArguments(source.path, source.stamp, self.spans).of_rows,
+            warnings=[*warnings, *self._warnings()],
         )
-    )
+
+    def _warnings(self) -> list[TraceWarning]:
+        bad_start = self.slices.bad_start + self.pairs.bad + self.marks.bad
+        counted = (
+            ("Q6", bad_start, "without a usable time left out"),
+            ("Q6", self.slices.bad_duration, "without a usable duration kept without length"),
+            ("Q6", self.slices.negative_duration, "of negative duration kept without length"),
+            ("unclosed", self.pairs.unclosed, "without an end drawn to the end of the trace"),
+            ("unmatched-end", self.pairs.unmatched, "that end what never began left out"),
+        )
+        return [
+            TraceWarning(code, f"{plural(count, 'event')} {what}", count)
+            for code, count, what in counted
+            if count
+        ]
 
 
-def _producer(header: Mapping[str, Any], kind: np.ndarray[Any, Any]) -> str:
-    if header.keys() & {"schemaVersion", "deviceProperties", "baseTimeNanoseconds"}:
+def _matches(head: bytes) -> bool:
+    return head.removeprefix(_BYTE_ORDER_MARK).lstrip()[:1] in (b"{", b"[")
+
+
+def _producer(header: Mapping[str, Any], kind: UInt8) -> str:
+    if _KINETO_KEYS & header.keys() or _KINETO_KINDS & set(np.unique(kind).tolist()):
         return "pytorch"
-    recorded = {SliceKind.CPU_OP, SliceKind.RUNTIME, SliceKind.KERNEL, SliceKind.PROFILER}
-    return "pytorch" if recorded & set(np.unique(kind).tolist()) else "chrome"
+    return "chrome"
 
 
 FORMAT = TraceFormat("Chrome trace JSON", _matches, read_chrome_json)

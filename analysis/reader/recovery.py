@@ -8,27 +8,30 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 
 from whichlayer.analysis.reader.events import DECODE_ERRORS, Event, decode_loose
-from whichlayer.analysis.reader.repair import escape_stray_quotes, repair
+from whichlayer.analysis.reader.repair import Repaired, versions
 from whichlayer.analysis.reader.structure import SEPARATORS
 
+_KEYS = rb'\{\s*"(?:ph|name|cat|pid|tid|ts|dur|args|id|id2|bp|s|tts|tdur|cname)"\s*:'
 # An event begins with one of its usual keys, and never after a colon or an opening bracket.
-_START = re.compile(
-    rb'(?<![:\[\s])\s*(\{\s*"(?:ph|name|cat|pid|tid|ts|dur|args|id|id2|bp|s|tts|tdur|cname)"\s*:)'
-)
-_ARRAY_END = re.compile(rb'\]\s*(?:,\s*"|\}|\Z)')
+_START = re.compile(rb"(?<![:\[\s])\s*(" + _KEYS + rb")")
+_CLOSE = re.compile(rb'\}\s*(\])(?=\s*(?:,\s*"|\}|\Z))')
+_CLOSE_NOT_LAST = re.compile(rb"\]\s*,?\s*" + _KEYS)
+_PHASE = re.compile(rb'"ph"\s*:')
 
 #: Later starts that an event may reach over, since a nested object can look like one.
 _REACH = 4
 
 _VALUES = json.JSONDecoder(strict=False)
+_BRACE, _BRACKET_CLOSE = ord("{"), ord("]")
 
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """An event that could not be read: where it begins, and why."""
+    """Events that could not be read: where the first begins, why, and how many."""
 
     offset: int
     reason: str
+    count: int = 1
 
 
 @dataclass(slots=True)
@@ -39,9 +42,9 @@ class Recovery:
         events: the events, in order.
         spans: (start, end) of each in the text.
         losses: what is gone.
-        repaired: how many events were read after a repair.
-        consumed: how much of the text is dealt with.
-        closed: the array ends at ``consumed``, at its closing bracket.
+        repaired: how many spots were repaired.
+        consumed: how much of the text is dealt with; what follows is a closing bracket, or
+            an event that the end of the text cuts, or nothing.
     """
 
     events: list[Event] = field(default_factory=list)
@@ -49,16 +52,19 @@ class Recovery:
     losses: list[Loss] = field(default_factory=list)
     repaired: int = 0
     consumed: int = 0
-    closed: bool = False
 
 
-def recover_events(text: bytes, more: bool) -> Recovery:
-    """Reads what can be read of text that begins between two events of an array.
+def closes_array(text: bytes, at: int = 0) -> bool:
+    """Whether the bracket at a position ends the array of events.
 
-    Args:
-        text: damaged text.
-        more: text follows; an event that the end cuts is then left for later.
+    A bracket in damaged text may be a flipped comma: what ends the array is not followed by
+    another event.
     """
+    return not _CLOSE_NOT_LAST.match(text, at)
+
+
+def recover_events(text: bytes) -> Recovery:
+    """Reads what can be read of damaged text that begins between two events of an array."""
     result = Recovery()
     starts = [found.start(1) for found in _START.finditer(text)]
     at = 0
@@ -68,58 +74,72 @@ def recover_events(text: bytes, more: bool) -> Recovery:
         result.consumed = at
         if at == len(text):
             return result
-        if text[at] == ord("]") and _ARRAY_END.match(text, at):
-            result.closed = not more or at + 1 < len(text)
-            return result
+        if text[at] == _BRACKET_CLOSE:
+            if closes_array(text, at):
+                return result
+            at += 1
+            continue
         later = bisect_right(starts, at)
-        limits = (starts[later : later + _REACH] + [len(text)])[:_REACH]
+        limits = [*starts[later : later + _REACH], len(text)][:_REACH]
         end = _take(text, at, limits, result)
         if end < 0:
-            if more and limits[0] == len(text):
-                return result
-            if text[at] == ord("{"):
-                result.losses.append(Loss(at, _reason(text[at : limits[0]])))
             end = limits[0]
+            close = _close_within(text, at, end)
+            if close < 0 and end == len(text):
+                return result
+            end = close if close >= 0 else end
+            lost = len(_PHASE.findall(text, at, end))
+            if lost or text[at] == _BRACE:
+                result.losses.append(Loss(at, _reason(text[at:end]), max(lost, 1)))
         at = end
 
 
-def read_event(text: bytes) -> Event | None:
-    """One event from its own text, repaired if need be."""
-    for version in (text, repair(text), escape_stray_quotes(repair(text))):
-        try:
-            (event,) = decode_loose(b"[" + version + b"]")
-        except (*DECODE_ERRORS, ValueError):
-            continue
-        return event
-    return None
+def read_event(version: Repaired) -> Event | None:
+    """One event from its own text."""
+    try:
+        (event,) = decode_loose(b"[%b]" % version.text)
+    except DECODE_ERRORS:
+        return None
+    return event
 
 
 def _take(text: bytes, at: int, limits: list[int], result: Recovery) -> int:
-    """Reads the event at a position into the result and returns its end, or -1."""
+    """Reads the event at a position into the result and returns its end, or -1.
+
+    An object without a phase is taken only where it is empty or nothing else is left: damage
+    makes nested objects look like events.
+    """
     for limit in limits:
-        piece = text[at:limit]
-        length = _value_length(piece)
-        if length > 0:
-            event = read_event(piece[:length])
-            if event is not None and (event.ph or length <= 2 or limit is limits[-1]):
-                _append(result, event, at, at + length)
-                return at + length
-    piece = text[at : limits[0]]
-    for mended in (repair(piece), escape_stray_quotes(repair(piece))):
-        length = _value_length(mended)
-        rest = mended[length:]
+        length = _value_length(text[at:limit])
+        if length < 0:
+            continue
+        for version in versions(text[at : at + length]):
+            event = read_event(version)
+            if event is not None and (event.ph or length <= len(b"{}")):
+                return _append(result, event, at, at + length, version.spots)
+    for version in versions(text[at : limits[0]]):
+        length = _value_length(version.text) if version.spots else -1
+        rest = version.text[length:]
         if length > 0 and not rest.strip(SEPARATORS).strip(b"]"):
-            event = read_event(mended[:length])
+            event = read_event(Repaired(version.text[:length], version.spots))
             if event is not None and event.ph:
-                _append(result, event, at, limits[0] - len(rest))
-                result.repaired += 1
-                return limits[0] - len(rest)
+                return _append(result, event, at, limits[0] - len(rest), version.spots)
     return -1
 
 
-def _append(result: Recovery, event: Event, start: int, end: int) -> None:
+def _append(result: Recovery, event: Event, start: int, end: int, spots: int) -> int:
     result.events.append(event)
     result.spans.append((start, end))
+    result.repaired += spots
+    return end
+
+
+def _close_within(text: bytes, at: int, end: int) -> int:
+    """Where the array's closing bracket is behind its last event, which is damaged; else -1."""
+    for found in _CLOSE.finditer(text, at, end):
+        if not _PHASE.search(text, found.end()):
+            return found.start(1)
+    return -1
 
 
 def _value_length(text: bytes) -> int:
@@ -134,9 +154,9 @@ def _value_length(text: bytes) -> int:
 
 def _reason(text: bytes) -> str:
     try:
-        decode_loose(b"[" + text.rstrip(SEPARATORS) + b"]")
+        decode_loose(b"[%b]" % text.rstrip(SEPARATORS))
     except RecursionError:
         return "it is nested too deeply"
     except DECODE_ERRORS as error:
         return str(error).split(" (byte")[0].removeprefix("JSON is malformed: ")
-    return "it is not an event"
+    return "it is no event"

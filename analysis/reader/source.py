@@ -11,23 +11,16 @@ import io
 import os
 import zipfile
 import zlib
-from typing import IO, Protocol
-
-from isal import isal_zlib
+from typing import IO, Protocol, Self
 
 from whichlayer.analysis.errors import TraceError
+from whichlayer.analysis.reader.gzip_source import GzipSource
 
 GZIP_MAGIC = b"\x1f\x8b"
 ZIP_MAGIC = b"PK\x03\x04"
 
-#: Compressed bytes taken at a time: what one damaged spot can cost, at most.
-_COMPRESSED_BLOCK = 1 << 16
-
 #: First bytes that are kept to tell the format.
 _HEAD = 4096
-
-#: zlib's code for "expect a gzip header and trailer".
-_GZIP_WINDOW_BITS = 31
 
 _UNREADABLE = {
     b"\x28\xb5\x2f\xfd": "it is compressed with zstd, which is not supported: decompress it first",
@@ -38,13 +31,12 @@ _UNREADABLE = {
 
 
 class ByteSource(Protocol):
-    """A stream of decompressed bytes.
+    """A stream of decompressed bytes."""
 
-    Attributes:
-        damage: why the data end before their end, or empty.
-    """
-
-    damage: str
+    @property
+    def damage(self) -> str:
+        """Why the data end before their end, or empty."""
+        ...
 
     def read(self, size: int) -> bytes:
         """Up to ``size`` bytes, empty at the end."""
@@ -67,46 +59,6 @@ class PlainSource:
             return b""
 
 
-class GzipSource:
-    """The decompressed bytes of a gzip stream of one or more members."""
-
-    def __init__(self, stream: PlainSource) -> None:
-        self._stream = stream
-        self._pending = b""
-        self._member = isal_zlib.decompressobj(wbits=_GZIP_WINDOW_BITS)
-        self.damage = ""
-
-    def read(self, size: int) -> bytes:
-        """Up to ``size`` bytes, empty at the end."""
-        while not self.damage:
-            if self._member.eof and not self._next_member():
-                return b""
-            block = self._pending or self._stream.read(_COMPRESSED_BLOCK)
-            if not block:
-                self.damage = self._stream.damage or "the gzip data end before their end"
-                return bytes(self._member.decompress(b"", size))
-            try:
-                text: bytes = self._member.decompress(block, size)
-            except (isal_zlib.error, zlib.error) as error:
-                self.damage = f"the gzip data are damaged ({error})"
-                return b""
-            self._pending = self._member.unconsumed_tail
-            if text:
-                return text
-        return b""
-
-    def _next_member(self) -> bool:
-        rest = self._member.unused_data.lstrip(b"\0")
-        while not rest:
-            block = self._stream.read(_COMPRESSED_BLOCK)
-            if not block:
-                return False
-            rest = block.lstrip(b"\0")
-        self._pending = rest
-        self._member = isal_zlib.decompressobj(wbits=_GZIP_WINDOW_BITS)
-        return True
-
-
 class TraceSource:
     """A trace file opened for reading, whatever it is compressed with.
 
@@ -119,7 +71,7 @@ class TraceSource:
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self._file = open(path, "rb", buffering=0)
+        self._file = io.FileIO(path)
         try:
             status = os.fstat(self._file.fileno())
             self.size = status.st_size
@@ -148,7 +100,7 @@ class TraceSource:
             return block
         return self._source.read(size)
 
-    def __enter__(self) -> TraceSource:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -165,9 +117,9 @@ def _unwrap(file: io.FileIO) -> ByteSource:
         member = _zip_member(file)
         inner = member.read(2)
         member.seek(0)
-        return GzipSource(PlainSource(member)) if inner == GZIP_MAGIC else PlainSource(member)
+        return GzipSource(member) if inner == GZIP_MAGIC else PlainSource(member)
     if head.startswith(GZIP_MAGIC):
-        return GzipSource(PlainSource(file))
+        return GzipSource(file)
     return PlainSource(file)
 
 

@@ -65,7 +65,8 @@ def string_quotes(text: bytes) -> Int64:
 
 def inside_strings(quotes: Int64, at: NDArray[np.int64]) -> Bool:
     """Which of the positions lie inside a string."""
-    return np.searchsorted(quotes, at) % 2 == 1
+    inside: Bool = np.searchsorted(quotes, at) % 2 == 1
+    return inside
 
 
 def find_elements(text: bytes) -> Elements:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from whichlayer.analysis.trace.columns import Lane
@@ -48,20 +48,14 @@ def lane_order(lanes: Sequence[Lane], naming: Naming) -> list[int]:
             lane.kind,
             lane.device,
             lane.stream,
-            _rank(naming.process_order, lane.pid),
+            naming.process_order.get(lane.pid, 0),
             _number_first(lane.pid),
             lane.pid != lane.tid,
-            _rank(naming.thread_order, (lane.pid, lane.tid)),
+            naming.thread_order.get((lane.pid, lane.tid), 0),
             _number_first(lane.tid),
         )
 
     return sorted(range(len(lanes)), key=key)
-
-
-def _rank(
-    order: Mapping[object, int] | Mapping[Id, int] | Mapping[tuple[Id, Id], int], key: object
-) -> int:
-    return order.get(key, 0)  # type: ignore[call-overload,no-any-return]
 
 
 def _number_first(value: Id) -> tuple[bool, int, str]:

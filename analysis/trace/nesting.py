@@ -21,6 +21,9 @@ def nest_slices(
     are on different rows at any time.
 
     Args:
+        start_ns: int64 (n,).
+        end_ns: int64 (n,).
+        lane_rows: int64 (lanes + 1,), where each lane's slices begin.
         on_gpu: for every lane, whether it is a GPU's.
 
     Returns:

@@ -29,6 +29,12 @@ def find_steps(
     most, of equal ones the first.
 
     Args:
+        strings: what ``name_id`` indexes.
+        name_id: int32 (n,).
+        kind: uint8 (n,).
+        lane_id: int32 (n,).
+        start_ns: int64 (n,), sorted within each lane.
+        end_ns: int64 (n,).
         usable: bool (n,), slices that may count (no strays).
     """
     numbers: dict[int, int] = {}
