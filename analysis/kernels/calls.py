@@ -67,6 +67,20 @@ class Tensor:
 
 
 @dataclass(frozen=True, slots=True)
+class Launch:
+    """One kernel of a call: its name, and grid and block where they are recorded."""
+
+    name: str
+    grid: tuple[int, ...] = ()
+    block: tuple[int, ...] = ()
+
+    @classmethod
+    def from_detail(cls, name: str, detail: Mapping[str, Any]) -> Launch:
+        """Read a kernel's launch shape leniently."""
+        return cls(name, _shape(detail.get("grid")) or (), _shape(detail.get("block")) or ())
+
+
+@dataclass(frozen=True, slots=True)
 class OpCall:
     """One recorded call of an operator.
 
@@ -76,7 +90,9 @@ class OpCall:
         types: ``Input type`` of each argument.
         concrete: ``Concrete Inputs``, or None where the profiler recorded none.
         strides: ``Input Strides``, or None.
-        kernels: names of the GPU kernels that the call launched, where known.
+        launches: the GPU kernels that the call launched, where known.
+        context: the call that tells a size this one did not record (what a convolution's
+            result went into, or the call around a gradient), or None.
         extra: everything else that was recorded (a Triton kernel's own figures).
     """
 
@@ -85,12 +101,17 @@ class OpCall:
     types: tuple[str, ...]
     concrete: tuple[Any, ...] | None = None
     strides: tuple[Any, ...] | None = None
-    kernels: tuple[str, ...] = ()
+    launches: tuple[Launch, ...] = ()
+    context: OpCall | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def from_detail(
-        cls, name: str, detail: Mapping[str, Any], kernels: Sequence[str] = ()
+        cls,
+        name: str,
+        detail: Mapping[str, Any],
+        launches: Sequence[Launch] = (),
+        context: OpCall | None = None,
     ) -> OpCall:
         """Read a call from the arguments of an operator event, whatever shape they are in."""
         dims = _sequence(detail.get("Input Dims", detail.get("Input dims")))
@@ -103,9 +124,15 @@ class OpCall:
             types=tuple(item if isinstance(item, str) else "" for item in types),
             concrete=_sequence(concrete) if isinstance(concrete, list | tuple) else None,
             strides=_sequence(strides) if isinstance(strides, list | tuple) else None,
-            kernels=tuple(kernels),
+            launches=tuple(launches),
+            context=context,
             extra=detail,
         )
+
+    @property
+    def kernels(self) -> tuple[str, ...]:
+        """Names of the kernels that the call launched, where known."""
+        return tuple(launch.name for launch in self.launches)
 
     @property
     def arguments(self) -> int:
@@ -116,6 +143,11 @@ class OpCall:
     def recorded(self) -> bool:
         """Whether shapes were recorded at all."""
         return self.arguments > 0
+
+    @property
+    def silence(self) -> str:
+        """Why nothing is known of the arguments, where :attr:`recorded` is false."""
+        return "element types are not recorded" if self.dims else "no shapes recorded"
 
     def tensor(self, index: int) -> Tensor | None:
         """The tensor at a position, or None where that argument is something else."""
@@ -139,7 +171,7 @@ class OpCall:
         found = self.tensor(index)
         if found is None:
             if not self.recorded:
-                raise Unknown("no shapes recorded")
+                raise Unknown(self.silence)
             if index < len(self.types) and self.types[index] and index < len(self.dims):
                 raise Unknown(f"argument {index} is {self.types[index]!r:.40}, not a known tensor")
             raise Unknown("the operator does not list its tensors")

@@ -14,7 +14,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from whichlayer.analysis.kernels.calls import OpCall
+from whichlayer.analysis.kernels.calls import Launch, OpCall
+from whichlayer.analysis.kernels.context import context_rows, parent_operator
 from whichlayer.analysis.kernels.work import Work, has_model, work_of
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import SliceKind
@@ -22,7 +23,9 @@ from whichlayer.analysis.trace.kinds import SliceKind
 Int64 = NDArray[np.int64]
 Int32 = NDArray[np.int32]
 
-_MIX: Final = 0x9E3779B97F4A7C15
+_MIX: Final = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F))
+#: Operators whose kernels' grids tell what their arguments do not.
+NEEDS_GRID: Final = ("aten::index",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +41,7 @@ class Units:
         first: int64 (populations,), a unit of each.
         launches: int64 (units,), activities in each unit.
         operator_row: int32 (units,), the operator that is judged, -1 where none.
+        context_row: int32 (units,), an operator that tells what this one left out, or -1.
         members: indices of activities sorted by unit, with ``offsets`` int64 (units + 1,).
     """
 
@@ -46,6 +50,7 @@ class Units:
     first: Int64
     launches: Int64
     operator_row: Int32
+    context_row: Int32
     members: Int64
     offsets: Int64
 
@@ -83,9 +88,12 @@ def gather_units(
     offsets = np.concatenate(([0], np.cumsum(launches)))
     lead = members[offsets[:-1]] if units else members
     operator_row = owner[lead].astype(np.int32)
-    identity = _identity(trace, row, members, offsets, operator_row, match, lead)
+    context_row = context_rows(trace, operator_row)
+    identity = _identity(trace, row, members, offsets, operator_row, context_row, match)
     _, first, population = np.unique(identity, return_index=True, return_inverse=True)
-    return Units(of_activity, population, first, launches, operator_row, members, offsets)
+    return Units(
+        of_activity, population, first, launches, operator_row, context_row, members, offsets
+    )
 
 
 def _identity(
@@ -94,10 +102,11 @@ def _identity(
     members: Int64,
     offsets: Int64,
     operator_row: Int32,
+    context_row: Int32,
     match: Int64,
-    lead: Int64,
 ) -> NDArray[np.uint64]:
     """A number per unit, equal for units of one population."""
+    lead = members[offsets[:-1]]
     if not len(lead):
         return np.empty(0, np.uint64)
     words = np.random.default_rng(20).integers(1, 2**63, len(trace.strings) + 1, dtype=np.uint64)
@@ -105,12 +114,22 @@ def _identity(
     kernels = np.add.reduceat(names, offsets[:-1])
     has_operator = operator_row >= 0
     operator_name = np.where(has_operator, trace.name_id[operator_row], len(trace.strings))
-    detail = np.where(has_operator, trace.detail_id[operator_row], -1)
+    detail = np.where(has_operator, trace.detail_id[operator_row], -1).astype(np.int64)
     copies = trace.kind[row[lead]] != SliceKind.KERNEL
     detail = np.where(copies, _copied_bytes(trace, row[lead], copies), detail)
-    mixed = kernels * np.uint64(_MIX)
-    mixed ^= words[operator_name] + detail.astype(np.uint64) * np.uint64(0xC2B2AE3D27D4EB4F)
-    return mixed * np.uint64(_MIX) + match[lead].astype(np.uint64)
+    context = np.where(context_row >= 0, trace.detail_id[context_row], -1)
+    by_grid = np.isin(operator_name, _names(trace, NEEDS_GRID))
+    context = np.where(by_grid, trace.detail_id[row[lead]], context).astype(np.int64)
+    mixed = kernels * _MIX[0]
+    for column in (words[operator_name], detail, context, match[lead]):
+        mixed = (mixed ^ column.astype(np.uint64)) * _MIX[1]
+        mixed ^= mixed >> np.uint64(29)
+    return mixed
+
+
+def _names(trace: Trace, names: tuple[str, ...]) -> list[int]:
+    wanted = set(names)
+    return [index for index, name in enumerate(trace.strings) if name in wanted]
 
 
 def _copied_bytes(trace: Trace, rows: Int32, copies: NDArray[np.bool_]) -> Int64:
@@ -148,7 +167,7 @@ def judged_operator(trace: Trace, op_row: Int32) -> Int64:
     adopted = np.zeros(len(trace), np.bool_)
     at = present[~known(present)]
     while len(at):
-        at = np.unique(_parent_operator(trace, at))
+        at = np.unique(parent_operator(trace, at))
         at = at[at >= 0]
         enough = known(at) if len(at) else np.empty(0, np.bool_)
         adopted[at[enough]] = True
@@ -158,7 +177,7 @@ def judged_operator(trace: Trace, op_row: Int32) -> Int64:
     while adopted.any() and (climb >= 0).any():
         inside = (climb >= 0) & adopted[np.maximum(climb, 0)]
         judged[inside] = climb[inside]
-        climb = np.where(climb >= 0, _parent_operator(trace, np.maximum(climb, 0)), -1)
+        climb = np.where(climb >= 0, parent_operator(trace, np.maximum(climb, 0)), -1)
     where = np.searchsorted(present, op_row)
     return np.where(op_row >= 0, judged[np.minimum(where, len(present) - 1)], -1)
 
@@ -186,15 +205,6 @@ def _by_pair(trace: Trace, ask: Callable[[OpCall], bool]) -> Callable[[Int64], N
     return known
 
 
-def _parent_operator(trace: Trace, rows: Int64) -> Int64:
-    at = trace.parent[rows].astype(np.int64)
-    while True:
-        climb = (at >= 0) & (trace.kind[np.maximum(at, 0)] != SliceKind.CPU_OP)
-        if not climb.any():
-            return at
-        at[climb] = trace.parent[at[climb]]
-
-
 def work_of_unit(
     trace: Trace, row: Int32, units: Units, unit: int
 ) -> tuple[str, tuple[object, ...], Work]:
@@ -206,10 +216,22 @@ def work_of_unit(
     operator = int(units.operator_row[unit])
     if operator < 0:
         return "", (), Work(reason=_no_operator(trace, lead))
-    names = tuple(sorted({trace.name(int(item)) for item in row[members]}))
     name = trace.name(operator)
-    call = OpCall.from_detail(name, trace.detail(operator), names)
-    return name, (repr(call.dims), call.types), work_of(call)
+    context = int(units.context_row[unit])
+    call = OpCall.from_detail(
+        name,
+        trace.detail(operator),
+        _launches(trace, row[members]),
+        OpCall.from_detail(trace.name(context), trace.detail(context)) if context >= 0 else None,
+    )
+    around = (repr(call.context.dims), call.context.types) if call.context else ()
+    return name, (repr(call.dims), call.types, around), work_of(call)
+
+
+def _launches(trace: Trace, rows: Int32) -> list[Launch]:
+    """The kernels of a unit, one of each name, by name."""
+    found = {trace.name(row): row for row in rows.tolist()}
+    return [Launch.from_detail(name, trace.detail(found[name])) for name in sorted(found)]
 
 
 def work_of_copy(kind: int, size: int) -> Work:

@@ -104,7 +104,7 @@ def work_of(call: OpCall) -> Work:
     if model is None:
         return Work(reason="no model of this operator")
     if not call.recorded:
-        return Work(reason="no shapes recorded")
+        return Work(reason=call.silence)
     try:
         work = model(call)
     except Unknown as why:

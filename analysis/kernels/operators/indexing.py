@@ -2,10 +2,28 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 from whichlayer.analysis.kernels.calls import OpCall, Tensor, Unknown
 from whichlayer.analysis.kernels.work import Work, operator
 
 _REPEATS = "rows may repeat: then fewer bytes are read"
+_GATHER: Final = re.compile(r"vectorized_gather_kernel<(\d+)")
+_ELEMENTWISE: Final = re.compile(r"index_elementwise_kernel<(\d+),\s*(\d+)")
+#: Below this many blocks the last, partly filled one makes the grid too rough a measure.
+_FEWEST_BLOCKS: Final = 16
+
+
+def _gathered(table: Tensor, moved: int, index_bytes: int, reason: str = _REPEATS) -> Work:
+    """``moved`` elements picked from a table: no more is read than the table holds."""
+    size = moved * table.item_bytes
+    return Work(
+        bytes=min(size, table.bytes) + size + index_bytes,
+        category="embedding",
+        bound="upper",
+        reason=reason,
+    )
 
 
 @operator("index_select")
@@ -23,10 +41,7 @@ def index_select(call: OpCall) -> Work:
         moved = index.count * src.shape[1]  # as embedding calls it
     else:
         raise Unknown("the dimension is not recorded")
-    return Work(
-        bytes=2 * moved * src.item_bytes + index.bytes,
-        category="embedding", bound="upper", reason=_REPEATS,
-    )  # fmt: skip
+    return _gathered(src, moved, index.bytes)
 
 
 @operator("embedding")
@@ -36,10 +51,7 @@ def embedding(call: OpCall) -> Work:
     if len(weight.shape) != 2:
         raise Unknown("the recorded shapes are no embedding")
     moved = index.count * weight.shape[1]
-    return Work(
-        bytes=2 * moved * weight.item_bytes + index.bytes,
-        category="embedding", bound="upper", reason=_REPEATS,
-    )  # fmt: skip
+    return _gathered(weight, moved, index.bytes)
 
 
 @operator("embedding_dense_backward")
@@ -73,10 +85,7 @@ def embedding_bag(call: OpCall) -> Work:
 def gather(call: OpCall) -> Work:
     """src, dim, index: one element per index; an expanded index is read once."""
     src, index = call.need(0), call.need(2)
-    return Work(
-        bytes=2 * index.count * src.item_bytes + index.bytes,
-        category="embedding", bound="upper", reason="elements may repeat",
-    )  # fmt: skip
+    return _gathered(src, index.count, index.bytes, "elements may repeat")
 
 
 @operator("scatter_", "scatter", "scatter_add_", "scatter_add", "scatter_reduce_", "scatter_reduce")
@@ -116,7 +125,26 @@ def index_put(call: OpCall) -> Work:
 
 @operator("index")
 def index(call: OpCall) -> Work:
-    """self, indices (never recorded)."""
+    """self, indices: these are never recorded, but the kernel's grid tells how many.
+
+    The vectorised kernel has one block row per index and the slice across; the elementwise
+    one covers the result with threads x elements a thread.
+    """
+    x = call.need(0)
+    for launch in call.launches:
+        if len(launch.grid) != 3:
+            continue
+        vector = _GATHER.search(launch.name)
+        if vector is not None and len(launch.block) == 3:
+            count, across = launch.grid[0], launch.grid[1] * launch.block[0] * int(vector[1])
+            inner = x.count // x.shape[0] if x.shape and x.shape[0] else 0
+            # Only whole slices of the first dimension fit such a grid.
+            if 0 < inner * x.item_bytes <= across < inner * x.item_bytes + across / launch.grid[1]:
+                return _gathered(x, count * inner, 8 * count)
+        elementwise = _ELEMENTWISE.search(launch.name)
+        if elementwise is not None and launch.grid[0] >= _FEWEST_BLOCKS:
+            moved = launch.grid[0] * int(elementwise[1]) * int(elementwise[2])
+            return _gathered(x, moved, 0, "as many as its grid covers")
     raise Unknown("the operator does not list its indices")
 
 
