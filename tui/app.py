@@ -143,6 +143,7 @@ class WhichlayerApp(KeyActions):
         if view is None:
             port = Viewport.over(document.low_ns, document.high_ns, self._cells)
             view = View(port, cursor_ns=port.start_ns)
+            self._arrange(self.size.width, self.size.height)
         if document.analysis is not None:
             self.query_one(Header).report("")
             if not self._touched:
@@ -232,7 +233,8 @@ class WhichlayerApp(KeyActions):
             pane.paint_with(palette)
 
     def _arrange(self, width: int, height: int) -> None:
-        arranged = arrangement_for(width, height)
+        rows = None if self.document is None else travel.most_rows(self.document)
+        arranged = arrangement_for(width, height, rows)
         if arranged != self._arranged:
             self._arranged = arranged
             self.query_one("#panels").styles.height = arranged.panel_lines

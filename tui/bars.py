@@ -36,6 +36,9 @@ _LOWER = np.array([ord(c) for c in " ▁▂▃▄▅▆▇█"], dtype=np.uint32
 #: Bytes of the control sequences round one run with 256 colours: colours, then reset.
 RUN_BYTES = 24
 
+#: Cells that share one family, by detail.
+_BLOCKS = {3: 4, 4: 16}
+
 #: A shorter name than this helps nobody.
 LEAST_NAME = 3
 
@@ -95,7 +98,8 @@ def paint(row: Row, cells: Cells, name_of: Callable[[int], str], detail: int = 0
         name_of: short name of a trace row.
         detail: 0 for all of it; each step up leaves out more: 1 the shades that tell
             touching bars apart and the ends of bars that are longer than a cell, 2 single
-            cells of another family, 3 families within four cells of each other.
+            cells of another family, 3 families within four cells of each other, 4 within
+            sixteen.
     """
     level, family = cells.level, cells.family.astype(np.int64)
     if detail >= 2:
@@ -168,12 +172,13 @@ def _beside(full: NDArray[np.bool_], step: int) -> NDArray[np.bool_]:
 
 
 def _smooth(family: Int64, level: NDArray[np.uint8], detail: int) -> Int64:
-    """Give lone cells the family of their neighbours; at detail 3, blocks the commonest."""
+    """Give lone cells the family of their neighbours; from detail 3 on, blocks the commonest."""
     family = family.copy()
     if detail >= 3:
         shown = level > 0
-        for start in range(0, len(family), 4):
-            block = slice(start, start + 4)
+        size = _BLOCKS[detail]
+        for start in range(0, len(family), size):
+            block = slice(start, start + size)
             if shown[block].any():
                 family[block] = np.bincount(family[block][shown[block]]).argmax()
     lone = (family[1:-1] != family[:-2]) & (family[:-2] == family[2:]) & (level[:-2] > 0)

@@ -18,7 +18,7 @@ from whichlayer.tui.viewport import Viewport
 BYTES_PER_CELL = 4.5
 
 #: The least detail in which rows are drawn.
-COARSEST = 3
+COARSEST = 4
 
 
 @dataclass(frozen=True, slots=True)

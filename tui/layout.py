@@ -10,6 +10,12 @@ PANELS = ("gaps", "findings", "kernels", "region")
 #: Widths from which three and four panels stand side by side.
 MEDIUM, WIDE = 100, 170
 
+#: Lines of header, verdict, overview, ruler, layers and keys.
+_OTHER_LINES = 6
+
+#: Rows that the timeline keeps however few it can fill.
+_LEAST_ROWS = 8
+
 
 @dataclass(frozen=True, slots=True)
 class Arrangement:
@@ -27,8 +33,13 @@ class Arrangement:
     places: tuple[tuple[str, ...], ...]
 
 
-def arrangement_for(width: int, height: int) -> Arrangement:
-    """The layout for a terminal of ``width`` times ``height`` cells."""
+def arrangement_for(width: int, height: int, rows: int | None = None) -> Arrangement:
+    """The layout for a terminal of ``width`` times ``height`` cells.
+
+    Args:
+        width, height: the terminal.
+        rows: lines that the timeline can fill; panels get what it leaves.
+    """
     places: tuple[tuple[str, ...], ...]
     if width < MEDIUM:
         label, places = 12, (("region", "findings", "gaps", "kernels"),)
@@ -39,4 +50,7 @@ def arrangement_for(width: int, height: int) -> Arrangement:
     panel_lines = min(max(height * 3 // 8, 6), 20)
     if height < 16:
         panel_lines = max(height - 10, 0)
+    elif rows is not None:
+        spare = height - _OTHER_LINES - panel_lines - max(rows, _LEAST_ROWS)
+        panel_lines += min(max(spare, 0), height // 4)
     return Arrangement(label, panel_lines, places)

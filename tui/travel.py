@@ -23,6 +23,11 @@ def rows_of(document: Document, view: View) -> tuple[ShownRow, ...]:
     return shown_rows(document.lanes, view.folds, view.lines)
 
 
+def most_rows(document: Document) -> int:
+    """Lines that the timeline has when every lane shows all of its rows."""
+    return sum(lane.depth - lane.first_row for lane in document.lanes)
+
+
 def row_at(document: Document, rows: tuple[ShownRow, ...], index: int) -> Row | None:
     """The slices of a line, None where there is no such line."""
     if not 0 <= index < len(rows):

@@ -47,7 +47,7 @@ COLUMNS = (
 )
 
 #: Below this width the name gets too little, and the columns that say least go first.
-_LEAST_NAME = 20
+_LEAST_NAME = 16
 _DISPENSABLE = ("share", "calls", "GB/s")
 _OWNER = 3
 

@@ -1,0 +1,37 @@
+"""The recording of ``recording.py`` at its stages: read, analysed, ready for the screen."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.tui.recording import build_analysis, build_trace
+from whichlayer.analysis.layers import Layer
+from whichlayer.analysis.results import Analysis, GapText, Where
+from whichlayer.analysis.trace.columns import Trace
+from whichlayer.tui.document import Document, open_document, with_analysis
+
+
+@pytest.fixture
+def trace() -> Trace:
+    """The recording."""
+    return build_trace()
+
+
+@pytest.fixture
+def analysis(trace: Trace, monkeypatch: pytest.MonkeyPatch) -> Analysis:
+    """Its analysis; gaps are explained in words that name their rule."""
+
+    def explain(analysis: Analysis, index: int) -> GapText:
+        rule = analysis.gaps.rule(index)
+        layer = Layer(int(analysis.gaps.layer[index]))
+        where = Where(file="train.py", line=42)
+        return GapText(rule, layer, f"title of {rule}", f"fix of {rule}", where, ("evidence",))
+
+    monkeypatch.setattr("whichlayer.tui.describe.explain_gap", explain)
+    return build_analysis(trace)
+
+
+@pytest.fixture
+def document(trace: Trace, analysis: Analysis) -> Document:
+    """The recording with its analysis, ready for the screen."""
+    return with_analysis(open_document(trace), analysis)

@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from whichlayer.analysis.layers import Layer
+from whichlayer.analysis.results import Gaps
+from whichlayer.tui.document import Document
+from whichlayer.tui.heat import SLICES, DeviceGaps, HeatRow, heat_of, heat_rows
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> Gaps:
+    starts, ends, time = [], [], 0
+    for _ in range(draw(st.integers(0, 30))):
+        time += draw(st.integers(0, 50))
+        starts.append(time)
+        time += draw(st.integers(1, 200))
+        ends.append(time)
+    count = len(starts)
+    zero, none = np.zeros(count, np.int32), np.full(count, -1, np.int32)
+    flat = np.zeros(count, np.uint8)
+    return Gaps(
+        np.array(starts, np.int64), np.array(ends, np.int64), zero, flat, zero, flat, none, none,
+        none, ("host-sync",),
+    )  # fmt: skip
+
+
+@given(tables(), st.integers(0, 3000), st.integers(1, 3000))
+def test_the_largest_gap_of_a_cell_has_the_most_time_in_it(
+    table: Gaps, low: int, length: int
+) -> None:
+    gaps = DeviceGaps(table, 0)
+    place = int(gaps.largest(np.array([low]), np.array([low + length]))[0])
+    inside = [
+        min(end, low + length) - max(start, low)
+        for start, end in zip(table.start_ns.tolist(), table.end_ns.tolist(), strict=True)
+    ]
+    if max(inside, default=0) <= 0:
+        assert place == -1
+    else:
+        assert inside[place] == max(inside)
+
+
+@given(tables(), st.integers(0, 6000))
+def test_the_gap_at_an_instant_covers_it(table: Gaps, time: int) -> None:
+    place = DeviceGaps(table, 0).at(time)
+    covering = np.flatnonzero((table.start_ns <= time) & (table.end_ns > time)).tolist()
+    assert covering == ([place] if place >= 0 else [])
+
+
+def test_gaps_beside_an_instant_are_the_nearest() -> None:
+    none = np.full(2, -1, np.int32)
+    flat = np.zeros(2, np.uint8)
+    table = Gaps(
+        np.array([10, 30]), np.array([20, 40]), np.zeros(2, np.int32), flat, none, flat, none,
+        none, none, ("host-sync",),
+    )  # fmt: skip
+    gaps = DeviceGaps(table, 0)
+    assert [gaps.beside(t, forward=True) for t in (5, 10, 25, 30)] == [0, 1, 1, -1]
+    assert [gaps.beside(t, forward=False) for t in (5, 20, 25, 45)] == [-1, 0, 0, 1]
+
+
+def test_rows_are_the_steps_of_the_device(document: Document) -> None:
+    rows = heat_rows((0, 3_000_000), document.steps[0], None)
+    assert [row.label for row in rows] == ["step 1", "step 2", "step 3"]
+    assert rows[0].start_ns == 0 and rows[0].end_ns == rows[1].start_ns
+
+
+def test_without_steps_rows_are_equal_parts_that_touch() -> None:
+    rows = heat_rows((7, 1_000_007), (), None)
+    assert len(rows) == SLICES
+    assert rows[0].start_ns == 7 and rows[-1].end_ns == 1_000_007
+    assert all(a.end_ns == b.start_ns for a, b in pairwise(rows))
+
+
+def test_a_selection_within_a_step_is_cut_in_parts(document: Document) -> None:
+    rows = heat_rows((0, 3_000_000), document.steps[0], (100_000, 200_000))
+    assert (rows[0].start_ns, rows[-1].end_ns) == (100_000, 200_000)
+    several = heat_rows((0, 3_000_000), document.steps[0], (500_000, 2_500_000))
+    assert [row.label for row in several] == ["step 1", "step 2", "step 3"]
+
+
+def test_cells_tell_idle_share_and_owner(document: Document) -> None:
+    assert document.analysis is not None
+    rows = [HeatRow("a", 0, 1_000_000), HeatRow("b", 1_000_000, 1_500_000)]
+    heat = heat_of(rows, 10, document.owners[0], document.gaps[0], document.analysis.gaps.layer)
+    assert heat.idle[0].tolist() == [1, 1, 1, 0, 0, 0, 1, 0, 0.5, 0.5]
+    assert [Layer(code) for code in heat.layer[0, [0, 6, 8]]] == [
+        Layer.RUNTIME, Layer.PYTORCH, Layer.RUNTIME,
+    ]  # fmt: skip
+    assert heat.inside[1].tolist() == [True] * 5 + [False] * 5
+    assert heat.largest[0, 6] == 1 and heat.largest[0, 4] == -1
