@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pexpect
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,7 +24,7 @@ from whichlayer.tui.arguments import (
     parse_steps,
     parse_time,
 )
-from whichlayer.tui.samples import sample_names
+from whichlayer.tui.samples import sample_names, sample_path
 
 _EVENTS: list[dict[str, Any]] = [
     {"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 1, "tid": 1, "ts": 100.0, "dur": 20.0,
@@ -178,12 +179,44 @@ def test_a_wrong_command_line_is_one_line(arguments: tuple[str, ...]) -> None:
     assert_one_line_of_error(run(*arguments))
 
 
+def test_the_first_sample_exists() -> None:
+    assert sample_path(cli._FIRST_SAMPLE).is_file()
+
+
 def test_an_unknown_sample_lists_those_that_there_are() -> None:
     assert_one_line_of_error(run("demo", "nothing"), "'nothing'", *sample_names())
 
 
 def test_the_screen_needs_a_terminal(trace: Path) -> None:
     assert_one_line_of_error(run(str(trace)), "terminal", "whichlayer report")
+
+
+@pytest.mark.parametrize("name", ["missing.json", "empty.json", "text.json", "other.json"])
+def test_a_screen_on_what_is_no_trace_ends_with_one_line(tmp_path: Path, name: str) -> None:
+    if name in _bad_inputs(tmp_path):
+        (tmp_path / name).write_bytes(_bad_inputs(tmp_path)[name])
+    child = pexpect.spawn(
+        sys.executable, ["-m", "whichlayer", str(tmp_path / name)], timeout=60, encoding="utf-8"
+    )
+    child.expect_exact("whichlayer: ")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == cli.WRONG_INPUT
+    assert name in child.before and child.before.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("option", "reason"),
+    [
+        (("--steps", "900:901"), "step"),
+        (("--device", "77"), "77"),
+        (("--device-model", "no such card"), "no such card"),
+    ],
+)
+def test_an_option_that_does_not_fit_the_trace_is_one_line(
+    trace: Path, option: tuple[str, str], reason: str
+) -> None:
+    assert_one_line_of_error(run("report", str(trace), *option), str(trace), reason)
 
 
 def test_rules_lists_every_rule_with_its_thresholds() -> None:
@@ -259,9 +292,15 @@ def test_a_defect_is_one_line_that_says_where(
 
 
 def test_options_reach_the_screen(trace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    app = pytest.importorskip("whichlayer.tui.app")
+    from whichlayer.tui import app
+
     seen: list[Any] = []
-    monkeypatch.setattr(app, "run", lambda path, options: seen.extend((path, options)))
+
+    def run_screen(*arguments: object) -> int:
+        seen.extend(arguments)
+        return cli.FINE
+
+    monkeypatch.setattr(app, "run", run_screen)
     for stream in ("stdin", "stdout", "stderr"):
         monkeypatch.setattr(f"sys.{stream}.isatty", lambda: True, raising=False)
     arguments = ["--steps", "3:5", "--device", "1", "--peak-flops", "bf16=989", "--no-cache"]

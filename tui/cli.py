@@ -13,7 +13,8 @@ import os
 import stat
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -147,8 +148,8 @@ def _show(path: str, typed: Namespace) -> int:
         raise UsageError(f"the screen needs a terminal; try 'whichlayer report {path}'")
     from whichlayer.tui.app import run
 
-    run(path, _options(typed))
-    return FINE
+    with _refusals(path, typed):
+        return run(path, _options(typed))
 
 
 def _check_readable(path: str) -> None:
@@ -172,16 +173,23 @@ def _load(path: str, rank: int | None) -> Trace:
 
 
 def _analyse(trace: Trace, typed: Namespace) -> Analysis:
-    from whichlayer.analysis import Options, analyse
+    from whichlayer.analysis import analyse
 
-    options = _options(typed)
+    with _refusals(typed.file, typed):
+        return analyse(trace, _options(typed))
+
+
+@contextmanager
+def _refusals(path: str, typed: Namespace) -> Iterator[None]:
+    """Turn an analysis' refusal of options into one line; without options it is a defect."""
+    from whichlayer.analysis import Options
+
     try:
-        return analyse(trace, options)
+        yield
     except ValueError as error:
-        # Without options it is no answer to what was typed, but a defect.
-        if options == Options():
+        if _options(typed) == Options():
             raise
-        raise UsageError(f"{typed.file}: {error}") from error
+        raise UsageError(f"{path}: {error}") from error
 
 
 def _options(typed: Namespace) -> Options:
