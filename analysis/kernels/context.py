@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from whichlayer.analysis.kernels.calls import OpCall
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import SliceKind
 
@@ -28,6 +29,9 @@ _BACKWARD: Final = frozenset(
 )
 _WRAPPERS: Final = (*_FORWARD, "aten::_convolution", "aten::conv1d", "aten::conv2d",
                     "aten::conv3d")  # fmt: skip
+
+#: How many operators after a convolution may come before the one that takes its result.
+_LOOK_AHEAD: Final = 4
 
 
 def context_rows(trace: Trace, operator_row: Int32) -> Int32:
@@ -87,8 +91,26 @@ def _next_operator(trace: Trace, rows: Int64) -> Int64:
         low, high = trace.lane_rows[lane], trace.lane_rows[lane + 1]
         of_lane = operators[np.searchsorted(operators, low) : np.searchsorted(operators, high)]
         at = np.searchsorted(trace.start_ns[of_lane], trace.end_ns[top[here]], "left")
-        inside = at < len(of_lane)
-        after = np.full(len(at), -1, np.int64)
-        after[inside] = of_lane[at[inside]]
-        found[here] = after
+        found[here] = _first_with_image(trace, of_lane, at)
     return found
+
+
+def _first_with_image(trace: Trace, operators: Int64, at: NDArray[np.intp]) -> Int64:
+    """The first of the next few operators whose first argument could be a convolution's result.
+
+    Counting batches (``num_batches_tracked += 1``) comes between a convolution and its norm.
+    """
+    found = np.full(len(at), -1, np.int64)
+    for step in range(_LOOK_AHEAD):
+        open_ = np.flatnonzero((found < 0) & (at + step < len(operators)))
+        rows = operators[at[open_] + step]
+        details, inverse = np.unique(trace.detail_id[rows], return_inverse=True)
+        fits = np.array([_has_image(trace, int(item)) for item in details], np.bool_)
+        if len(rows):
+            found[open_[fits[inverse]]] = rows[fits[inverse]]
+    return found
+
+
+def _has_image(trace: Trace, detail_id: int) -> bool:
+    first = OpCall.from_detail("", trace.detail_by_id(detail_id)).tensor(0)
+    return first is not None and len(first.shape) >= 3

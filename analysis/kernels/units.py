@@ -24,6 +24,8 @@ Int64 = NDArray[np.int64]
 Int32 = NDArray[np.int32]
 
 _MIX: Final = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F))
+#: What is read of the kernels of one call; sorting launches hundreds.
+_LAUNCHES_READ: Final = 64
 #: Operators whose kernels' grids tell what their arguments do not.
 NEEDS_GRID: Final = ("aten::index",)
 
@@ -119,7 +121,8 @@ def _identity(
     detail = np.where(copies, _copied_bytes(trace, row[lead], copies), detail)
     context = np.where(context_row >= 0, trace.detail_id[context_row], -1)
     by_grid = np.isin(operator_name, _names(trace, NEEDS_GRID))
-    context = np.where(by_grid, trace.detail_id[row[lead]], context).astype(np.int64)
+    grids = np.add.reduceat(trace.detail_id[row[members]].astype(np.int64) ** 2, offsets[:-1])
+    context = np.where(by_grid, grids, context).astype(np.int64)
     mixed = kernels * _MIX[0]
     for column in (words[operator_name], detail, context, match[lead]):
         mixed = (mixed ^ column.astype(np.uint64)) * _MIX[1]
@@ -229,9 +232,9 @@ def work_of_unit(
 
 
 def _launches(trace: Trace, rows: Int32) -> list[Launch]:
-    """The kernels of a unit, one of each name, by name."""
-    found = {trace.name(row): row for row in rows.tolist()}
-    return [Launch.from_detail(name, trace.detail(found[name])) for name in sorted(found)]
+    """The kernels of a unit."""
+    rows = rows[:_LAUNCHES_READ]
+    return [Launch.from_detail(trace.name(row), trace.detail(row)) for row in rows.tolist()]
 
 
 def work_of_copy(kind: int, size: int) -> Work:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from whichlayer.analysis.kernels.calls import OpCall, Tensor, Unknown
+from whichlayer.analysis.kernels.calls import Launch, OpCall, Tensor, Unknown
 from whichlayer.analysis.kernels.work import Work, operator
 
 _REPEATS = "rows may repeat: then fewer bytes are read"
@@ -131,21 +131,29 @@ def index(call: OpCall) -> Work:
     one covers the result with threads x elements a thread.
     """
     x = call.need(0)
-    for launch in call.launches:
-        if len(launch.grid) != 3:
-            continue
-        vector = _GATHER.search(launch.name)
-        if vector is not None and len(launch.block) == 3:
-            count, across = launch.grid[0], launch.grid[1] * launch.block[0] * int(vector[1])
-            inner = x.count // x.shape[0] if x.shape and x.shape[0] else 0
-            # Only whole slices of the first dimension fit such a grid.
-            if 0 < inner * x.item_bytes <= across < inner * x.item_bytes + across / launch.grid[1]:
-                return _gathered(x, count * inner, 8 * count)
-        elementwise = _ELEMENTWISE.search(launch.name)
-        if elementwise is not None and launch.grid[0] >= _FEWEST_BLOCKS:
-            moved = launch.grid[0] * int(elementwise[1]) * int(elementwise[2])
-            return _gathered(x, moved, 0, "as many as its grid covers")
+    picked = [_picked(x, launch) for launch in call.launches]
+    moved = sum(count for count in picked if count is not None)
+    if moved and all(count is not None for count in picked):
+        return _gathered(x, moved, 0, "as many as its grid covers; rows may repeat")
     raise Unknown("the operator does not list its indices")
+
+
+def _picked(x: Tensor, launch: Launch) -> int | None:
+    """Elements that one kernel of ``index`` picks, None where its grid does not tell."""
+    if len(launch.grid) != 3 or len(launch.block) != 3:
+        return None
+    vector = _GATHER.search(launch.name)
+    if vector is not None:
+        count, blocks = launch.grid[:2]
+        across = launch.block[0] * int(vector[1])
+        inner = x.count // x.shape[0] if x.shape and x.shape[0] else 0
+        # Only whole slices of the first dimension fit such a grid.
+        fits = 0 <= blocks * across - inner * x.item_bytes < across
+        return count * inner if fits else None
+    elementwise = _ELEMENTWISE.search(launch.name)
+    if elementwise is not None and launch.grid[0] >= _FEWEST_BLOCKS:
+        return launch.grid[0] * int(elementwise[1]) * int(elementwise[2])
+    return None
 
 
 @operator("nonzero")
