@@ -23,6 +23,7 @@ from whichlayer.tui.layout import Arrangement, arrangement_for
 from whichlayer.tui.load import Loader
 from whichlayer.tui.messages import (
     DocumentOpened,
+    FitAsked,
     LaneFolded,
     LoadFailed,
     LoadProgressed,
@@ -120,12 +121,14 @@ class WhichlayerApp(KeyActions):
 
     def bring_to_front(self, name: str) -> None:
         """Focus a panel or the timeline; a panel that shares its place comes to the front."""
-        if self._arranged is not None:
-            for place in self._arranged.places:
-                if name in place:
-                    self._in_front[place] = name
-            self._place_panels(self._arranged)
-        self.query_one(f"#{name}").focus()
+        self.say("")
+        with self.batch_update():
+            if self._arranged is not None:
+                for place in self._arranged.places:
+                    if name in place:
+                        self._in_front[place] = name
+                self._place_panels(self._arranged)
+            self.query_one(f"#{name}").focus()
 
     @on(LoadProgressed)
     def _load_progressed(self, message: LoadProgressed) -> None:
@@ -179,6 +182,10 @@ class WhichlayerApp(KeyActions):
     def _lane_folded(self, message: LaneFolded) -> None:
         if self.look is not None and self.document is not None:
             self.look_at(travel.refolded(self.document, self.look, message.lane))
+
+    @on(FitAsked)
+    def _fit_asked(self) -> None:
+        self.action_fit_thing()
 
     @on(TimelineResized)
     def _timeline_resized(self) -> None:

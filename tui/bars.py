@@ -106,7 +106,8 @@ def paint(row: Row, cells: Cells, name_of: Callable[[int], str], detail: int = 0
         family = _smooth(family, level, detail)
     alone = cells.count == 1
     tone = (cells.first & 1).astype(np.int64) if detail < 1 else np.zeros_like(family)
-    tone[(cells.count > 2) | ((cells.count == 2) & (level == FULL))] = 0
+    tone[cells.count > 1] = 0
+    tone ^= row.tone
     full = level == FULL
     part = (level > 0) & ~full
     begins = part & alone & ~cells.from_left[:-1] & cells.from_left[1:]
@@ -191,14 +192,15 @@ def _join_short_runs(painted: Painted, full: NDArray[np.bool_], family: Int64, t
     """Draw short full runs between part-full cells of their family in the same style."""
     if not full.any() or full.all():
         return
+    codes = painted.codes.copy()
     edges = np.flatnonzero(np.diff(np.concatenate(([0], full.view(np.int8), [0]))))
     for start, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
         if end - start > _SHORT_FULL:
             continue
-        mine = glyph_code(0, 0, False) + int(family[start]) * _FAMILY_STEP
+        mine = glyph_code(int(family[start]), int(tone[start]), False)
         left = start > 0 and painted.codes[start - 1] == mine
         right = end < len(family) and painted.codes[end] == mine
-        same = (family[start:end] == family[start]).all() and not tone[start:end].any()
+        same = (codes[start:end] == codes[start]).all()
         if (left or right) and same:
             painted.codes[start:end] = mine
             painted.glyphs[start:end] = _LOWER[FULL]

@@ -104,15 +104,15 @@ class DeviceGaps:
 def heat_rows(
     window: tuple[int, int], steps: tuple[HeatRow, ...], span: tuple[int, int] | None
 ) -> list[HeatRow]:
-    """The rows of a heatmap: steps, or equal slices where there are none.
+    """The rows of a heatmap: steps, or equal slices where there are less than two.
 
     Args:
         window: the analysed stretch.
         steps: the window's steps on the device, see :func:`step_rows`.
-        span: show only this stretch, in equal slices where it holds less than two steps.
+        span: show only this stretch.
     """
     if span is None:
-        return list(steps) or _equal_rows(*window)
+        return list(steps) if len(steps) > 1 else _equal_rows(*window)
     inside = [row for row in steps if row.start_ns < span[1] and row.end_ns > span[0]]
     return inside if len(inside) > 1 else _equal_rows(*span)
 

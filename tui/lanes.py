@@ -84,7 +84,11 @@ class ShownLane:
         if found is None:
             mine = self._slices[self._bounds[depth] : self._bounds[depth + 1]]
             found = self._rows[depth] = Row(
-                mine, self._trace.start_ns[mine], self._trace.end_ns[mine], self._families[mine]
+                mine,
+                self._trace.start_ns[mine],
+                self._trace.end_ns[mine],
+                self._families[mine],
+                tone=depth & 1,
             )
         return found
 
@@ -193,7 +197,7 @@ def _gpu_lane(
     what = {Family.COLLECTIVE: " comm", Family.COPY: " copy"}.get(most, "")
     if is_note:
         what = " sync" if lane.kind == LaneKind.GPU_SYNC else " note"
-    stream = f" s{lane.stream}" if lane.stream >= 0 else ""
+    stream = f" s{lane.stream}" if lane.stream >= 0 and not is_note else ""
     title = f"GPU{lane.device}{stream}{what}"
     rank = 3 if is_note else {Family.COLLECTIVE: 1, Family.COPY: 2}.get(most, 0)
     key = (0, lane.device, rank, lane.stream, 0)
@@ -231,7 +235,7 @@ def host_title(lane: Lane, is_main: bool) -> str:
     if lane.kind != LaneKind.CPU_THREAD:
         return name or tid
     if is_main:
-        return f"CPU main {tid}"
+        return "CPU main"
     # "thread 3421 (python)" says no more than the number.
     plain = not name or tid in name or name.startswith("thread ")
     return f"CPU {tid}" if plain else f"CPU {name}"

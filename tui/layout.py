@@ -37,7 +37,8 @@ def arrangement_for(width: int, height: int, rows: int | None = None) -> Arrange
     """The layout for a terminal of ``width`` times ``height`` cells.
 
     Args:
-        width, height: the terminal.
+        width: of the terminal.
+        height: of the terminal.
         rows: lines that the timeline can fill; panels get what it leaves.
     """
     places: tuple[tuple[str, ...], ...]

@@ -92,3 +92,7 @@ class PanelWanted(Message):
 
 class TimelineResized(Message):
     """The timeline has another height, and so room for other rows."""
+
+
+class FitAsked(Message):
+    """The user asked to see what is under the cursor on the whole width."""

@@ -51,14 +51,18 @@ class Row:
         slices: int32 (n,), trace rows.
         start_ns, end_ns: int64 (n,).
         family: uint8 (n,), the colour class of each slice.
+        tone: which of a family's two tones comes first, so that nested rows differ.
     """
 
-    def __init__(self, slices: Int32, start_ns: Int64, end_ns: Int64, family: UInt8) -> None:
+    def __init__(
+        self, slices: Int32, start_ns: Int64, end_ns: Int64, family: UInt8, tone: int = 0
+    ) -> None:
         """Prepare the prefix sums; slices must be sorted by start."""
         self.slices = slices
         self.start_ns = start_ns
         self.end_ns = end_ns
         self.family = family
+        self.tone = tone
         # ``reach`` is how far any slice so far runs; it is ``end_ns`` itself unless slices
         # overlap (damaged traces, kernels of programmatic dependent launch).
         self._reach = end_ns

@@ -13,6 +13,9 @@ from whichlayer.tui.view import View
 from whichlayer.tui.widgets.pane import Piece, shortened, strip_of
 from whichlayer.tui.widgets.panel import Panel
 
+#: A title cut to less than this says nothing.
+_LEAST_TITLE = 12
+
 
 class FindingsList(Panel):
     """One line per finding: owner, rule, what it costs."""
@@ -61,7 +64,10 @@ class FindingsList(Panel):
         worth = finding.time_ns if finding.recoverable_ns is None else finding.recoverable_ns
         figures = f"{time_text(worth):>9}{share_text(finding.share):>8}"
         room = max(width - len(figures) - 4, 4)
-        text = shortened(f"{finding.rule}: {clean(finding.title)}", room)
+        text = finding.rule
+        if room - len(text) > _LEAST_TITLE:
+            text += f": {clean(finding.title)}"
+        text = shortened(text, room)
         letter = (f" {finding.layer.text.letter} ", palette.layer(finding.layer, strong=True))
         pieces: list[Piece] = [letter, (f" {text}{figures}", style)]
         return strip_of(pieces, width, style)

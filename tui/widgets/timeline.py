@@ -10,9 +10,9 @@ from textual.strip import Strip
 from whichlayer.tui.bars import Marks, Painted, mark
 from whichlayer.tui.frame import Frame, draw_frame
 from whichlayer.tui.lanes import ShownRow
-from whichlayer.tui.messages import LaneFolded, Looked, StretchChosen, TimelineResized
+from whichlayer.tui.messages import FitAsked, LaneFolded, Looked, TimelineResized
 from whichlayer.tui.raster import Cells, Row
-from whichlayer.tui.travel import rows_of, slice_at
+from whichlayer.tui.travel import rows_of
 from whichlayer.tui.view import View
 from whichlayer.tui.widgets.pane import Pane, shortened
 
@@ -192,15 +192,8 @@ class Timeline(Pane, can_focus=True):
 
     def on_click(self, event: events.Click) -> None:
         """A double click fits what is under the mouse."""
-        if event.chain != 2 or self.view is None or event.x < self.label_cells:
-            return
-        if self.document is None:
-            return
-        row = slice_at(self.document, self.rows, self.view)
-        if row >= 0:
-            trace = self.document.trace
-            start, end = int(trace.start_ns[row]), int(trace.end_ns[row])
-            self.post_message(StretchChosen(start, end, row))
+        if event.chain == 2 and event.x >= self.label_cells:
+            self.post_message(FitAsked())
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
         """Zoom in about the pointer; with shift or ctrl, pan."""
