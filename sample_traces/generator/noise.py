@@ -18,14 +18,12 @@ class Noise:
 
     def uniform(self, channel: str) -> float:
         """The channel's next draw from [0, 1)."""
-        source = self._channels.get(channel)
-        if source is None:
-            source = self._channels[channel] = random.Random(f"{self._seed}/{channel}")
-        return source.random()
+        return self._source(channel).random()
 
     def normal(self, channel: str) -> float:
         """About a standard normal draw: the sum of twelve uniform draws, between -6 and 6."""
-        return sum(self.uniform(channel) for _ in range(12)) - 6.0
+        draw = self._source(channel).random
+        return sum([draw() for _ in range(12)]) - 6.0
 
     def around(self, value: float, spread: float, channel: str) -> float:
         """``value`` with a relative standard deviation of ``spread``, cut off at three."""
@@ -37,3 +35,9 @@ class Noise:
         if self.uniform(channel) < 1 / 150:
             duration *= 2.0 + 3.0 * self.uniform(channel)
         return duration
+
+    def _source(self, channel: str) -> random.Random:
+        source = self._channels.get(channel)
+        if source is None:
+            source = self._channels[channel] = random.Random(f"{self._seed}/{channel}")
+        return source

@@ -194,12 +194,12 @@ def ramps(session: Session, drained: Sequence[int]) -> list[Span]:
     The host is ahead once a kernel was launched :data:`AHEAD` before the device could start it.
     """
     activities = sorted(session.machine.recording.activities, key=lambda a: a.start)
-    late = late_host(session)
+    late, end = late_host(session), facts_of(session).window[1]
     found: list[Span] = []
     for moment in drained:
         caught_up = next(
             (a.start for a in activities if a.start >= moment and a.start - a.call.end >= AHEAD),
-            facts_of(session).window[1],
+            end,
         )
         last = max((a.end for a in activities if a.start < moment), default=moment)
         found += [span for span in late if last <= span[0] and span[1] <= caught_up]
