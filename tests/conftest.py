@@ -13,6 +13,13 @@ settings.register_profile("repeatable", derandomize=True, deadline=None, print_b
 settings.load_profile("repeatable")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the switch that renews golden files."""
+    parser.addoption(
+        "--update-golden", action="store_true", help="write the golden files anew, then compare"
+    )
+
+
 @pytest.fixture(scope="session")
 def traces() -> Path:
     """The folder of real recordings that ``WHICHLAYER_TRACES`` names; skips where it is unset."""

@@ -1,0 +1,69 @@
+"""Draw ``docs/screen.svg`` from a sample trace: ``python docs/make_screens.py``.
+
+The picture is what the application itself draws, without a terminal. Keys may be typed first:
+``python docs/make_screens.py --keys right_curly_bracket --size 120x40 NAME``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import re
+from pathlib import Path
+
+from whichlayer.analysis.results import Options
+from whichlayer.tui.app import WhichlayerApp
+from whichlayer.tui.load import Loader
+from whichlayer.tui.samples import sample_path
+
+SCREEN = Path(__file__).parent / "screen.svg"
+SAMPLE = "dataloader-bound"
+SECONDS = 120
+
+# Textual numbers the classes of every picture anew; fixed, equal screens are equal files.
+_UNIQUE = re.compile(r"terminal-\d+-")
+# A picture in a README may load nothing: the reader's own monospace font does.
+_FONTS = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
+
+
+async def draw(path: Path, size: tuple[int, int], keys: list[str]) -> str:
+    """The screen of a trace once its analysis is there, as SVG.
+
+    Args:
+        path: the trace.
+        size: columns and lines.
+        keys: what is typed before the picture is taken, as Textual names keys.
+
+    Raises:
+        TimeoutError: the trace was not analysed in time.
+    """
+    # Shown as a user in the folder of the traces would see it, not with a path of this machine.
+    app = WhichlayerApp(Loader(str(path), Options()))
+    async with app.run_test(size=size) as pilot:
+        async with asyncio.timeout(SECONDS):
+            while app.error is None and (app.document is None or app.document.analysis is None):
+                await pilot.pause(0.05)
+        if app.error is not None:
+            raise app.error
+        await pilot.press(*keys)
+        await pilot.pause()
+        picture = app.export_screenshot(title="whichlayer")
+    return _FONTS.sub("", _UNIQUE.sub("terminal-", picture))
+
+
+def main() -> None:
+    """Write the picture."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("name", nargs="?", default=SAMPLE, help="a sample, or the path of a trace")
+    parser.add_argument("--size", default="120x40", help="columns x lines")
+    parser.add_argument("--keys", default="right_curly_bracket", help="separated by commas")
+    parser.add_argument("-o", "--output", type=Path, default=SCREEN)
+    typed = parser.parse_args()
+    path = Path(typed.name) if Path(typed.name).exists() else sample_path(typed.name)
+    columns, lines = map(int, typed.size.split("x"))
+    keys = [key for key in typed.keys.split(",") if key]
+    typed.output.write_text(asyncio.run(draw(path, (columns, lines), keys)), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
