@@ -144,6 +144,7 @@ def test_flows_join_launches_to_activities_and_forward_to_backward(trace: Event)
             assert places == {("s", calls[number]["ts"]), ("f", activities[number]["ts"])}
         else:
             assert phases == ["f"]
+            assert ends[0]["ts"] == calls[number]["ts"]
 
 
 def test_every_argument_list_has_one_entry_per_argument(trace: Event) -> None:
