@@ -7,25 +7,29 @@ same kernel is judged alike whatever stretch of the trace is looked at.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Final
+from dataclasses import dataclass, replace
+from enum import IntEnum
 
 import numpy as np
 from numpy.typing import NDArray
 
-from whichlayer.analysis.kernels.floor import STREAMING, TRIVIAL_NS, find_floor
+from whichlayer.analysis.kernels.chained import Chained, find_chained
 from whichlayer.analysis.kernels.groups import GroupInput, build_groups
-from whichlayer.analysis.kernels.marks import precision_of
 from whichlayer.analysis.kernels.measure import Floor, Measured
 from whichlayer.analysis.kernels.overlaps import find_clusters, owned_times
 from whichlayer.analysis.kernels.peaks import DeviceMatch
-from whichlayer.analysis.kernels.ruling import Ruling, rule_on
-from whichlayer.analysis.kernels.units import Units, gather_units, work_of_unit
-from whichlayer.analysis.kernels.work import Work
+from whichlayer.analysis.kernels.populations import (
+    Populations,
+    describe,
+    effective_times,
+    find_floors,
+)
+from whichlayer.analysis.kernels.rules import unfused_attention
+from whichlayer.analysis.kernels.ruling import Ruling, bound_of, figures_of, rule_on
+from whichlayer.analysis.kernels.units import Units, gather_units
 from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.results import KernelGroup, Role
 from whichlayer.analysis.trace.columns import Trace
-from whichlayer.analysis.trace.kinds import SliceKind
 
 Int64 = NDArray[np.int64]
 Int32 = NDArray[np.int32]
@@ -33,12 +37,15 @@ UInt8 = NDArray[np.uint8]
 Float64 = NDArray[np.float64]
 Bool = NDArray[np.bool_]
 
-#: A cluster is not judged where kernels of unknown work take more than this share of it.
-_UNKNOWN_SHARE: Final = 0.2
-#: The slowest FP32 product and the fastest differ by clocks; beyond this it was not FP32.
-_NOT_FP32: Final = 1.05
-
 Settings = Mapping[str, Mapping[str, float]]
+
+
+class _Variant(IntEnum):
+    """Why units of one population may be judged apart."""
+
+    ALONE = 0
+    OVERLAPPED = 1
+    CHAINED = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +55,7 @@ class Judgement:
     Attributes:
         loss_ns: int64 (n,), of ``owned_ns``, what a well-made kernel would not have taken.
         judged: bool (n,).
-        layer: uint8 (n,), owner of the loss: NONE at the roof, UNKNOWN where no rule
+        layer: uint8 (n,), owner of the loss: NONE where there is none, UNKNOWN where no rule
             explains it or nothing is known.
         group: int32 (n,), index into ``groups``, -1 outside the window.
         groups: by total time, longest first.
@@ -63,35 +70,23 @@ class Judgement:
     floors: tuple[Floor, ...] = ()
 
 
-@dataclass(slots=True)
-class _Populations:
-    """Figures by population; ``measured`` and ``rulings`` are filled in as they are found."""
+@dataclass(frozen=True, slots=True)
+class _Verdicts:
+    """By population and variant (``population * len(_Variant) + variant``)."""
 
-    work: list[Work]
-    operator: list[str]
-    kernels: list[tuple[str, ...]]
-    match: list[int]
-    demand: list[tuple[float, float]]
-    precision: list[str | None]
-    measured: list[Measured] = field(default_factory=list)
-    rulings: list[Ruling] = field(default_factory=list)
+    measured: list[Measured]
+    rulings: list[Ruling]
 
-    def add(
-        self, operator: str, kernels: tuple[str, ...], work: Work, match: int, peak: DeviceMatch
-    ) -> None:
-        """Append a population: how long its bytes and its flops take goes to ``demand``."""
-        precision = None
-        if work.flops is not None and work.precision is not None:
-            precision = precision_of(
-                kernels, work.precision, peak.vendor, has_tf32="tf32" in peak.tflops
-            )
-        measured = _measure(operator, kernels, work, precision, 1, 1, 0.0, Floor(), peak)
-        self.work.append(work)
-        self.operator.append(operator)
-        self.kernels.append(kernels)
-        self.match.append(match)
-        self.demand.append((measured.memory_ns, measured.compute_ns))
-        self.precision.append(precision)
+
+@dataclass(frozen=True, slots=True)
+class _Timing:
+    """By unit: what it owns, by how much it is judged, and what else matters to that."""
+
+    time: Int64
+    effective: Float64
+    spoilt: Bool
+    cluster: Int64
+    chained: Chained
 
 
 def judge(
@@ -126,28 +121,25 @@ def judge(
         total_ns: window times devices, for shares.
         settings: thresholds by rule id that replace the defaults.
     """
-    order = np.lexsort((row, end_ns, start_ns, device))
-    compute = order[role[order] == Role.COMPUTE]
+    settings = settings or {}
     distinct, match_of_device = _distinct(peaks)
     match = match_of_device[device]
     units = gather_units(trace, row, op_row, role == Role.COMPUTE, match)
-    owned = np.zeros(len(row), np.int64)
-    owned[compute], cover = owned_times(device[compute], start_ns[compute], end_ns[compute])
-    duration = end_ns - start_ns
-    of_unit = units.of_activity
-    time = _sum_by(of_unit, owned)
-    span = _sum_by(of_unit, duration)
-    cluster = find_clusters(of_unit[compute], owned[compute], duration[compute], cover)
-    units, populations = _describe(trace, row, units, match, distinct)
-    floors = _floors(trace, row, units, populations, time, distinct)
-    effective, overlapped, spoilt = _effective_times(units, populations, cluster, time, span)
-    population = units.population * 2 + overlapped
-    _rule(units, populations, population, effective, spoilt, distinct, floors, settings)
-    fraction, judged = _losses(populations, population, cluster, effective, time)
+    units, populations = describe(trace, row, units, match, distinct)
+    time, span, cluster = _times(units, device, start_ns, end_ns, row, role)
+    floors = find_floors(trace, row, units, populations, time, distinct)
+    effective, overlapped, spoilt = effective_times(units, populations, cluster, time, span)
+    wanted = {**unfused_attention.RULE.thresholds, **settings.get("unfused-attention", {})}
+    chained = find_chained(trace, units, populations, effective, spoilt, distinct, floors, wanted)
+    timing = _Timing(time, effective, spoilt, cluster, chained)
+    variant = np.where(chained.member, _Variant.CHAINED, overlapped.astype(np.int64))
+    place = units.population * len(_Variant) + variant
+    verdicts = _rule(units, populations, place, timing, distinct, floors, settings)
+    fraction, judged = _losses(verdicts, place, timing)
     return _spread(
-        trace, populations, units, population, fraction, judged,
+        trace, verdicts, units, place, fraction, judged,
         GroupInput(row, start_ns, end_ns, role, op_row, owned_ns, total_ns),
-        tuple(floors[int(index)] for index in match_of_device),
+        tuple(floors[int(index)] for index in match_of_device[: len(peaks)]),
     )  # fmt: skip
 
 
@@ -162,208 +154,125 @@ def _distinct(peaks: Sequence[DeviceMatch]) -> tuple[list[DeviceMatch], Int64]:
     return found or [DeviceMatch(None, "no device", "")], index
 
 
-def _sum_by(key: Int64, value: Int64) -> Int64:
-    chosen = key >= 0
-    total = np.zeros(int(key.max(initial=-1)) + 1, np.int64)
-    np.add.at(total, key[chosen], value[chosen])
-    return total
+def _times(
+    units: Units, device: Int32, start: Int64, end: Int64, row: Int32, role: UInt8
+) -> tuple[Int64, Int64, Int64]:
+    """By unit: nanoseconds owned over the whole recording, run, and the cluster it is in."""
+    order = np.lexsort((row, end, start, device))
+    compute = order[role[order] == Role.COMPUTE]
+    owned, cover = owned_times(device[compute], start[compute], end[compute])
+    duration = (end - start)[compute]
+    unit = units.of_activity[compute]
+    count = len(units.population)
+    time, span = np.zeros(count, np.int64), np.zeros(count, np.int64)
+    np.add.at(time, unit, owned)
+    np.add.at(span, unit, duration)
+    return time, span, find_clusters(unit, owned, duration, cover)
 
 
-def _describe(
-    trace: Trace, row: Int32, units: Units, match: Int64, peaks: list[DeviceMatch]
-) -> tuple[Units, _Populations]:
-    """Work and precision of every population, from one unit of each.
-
-    Calls that differ only in what does not matter to a kernel (call stack, thread, a scalar)
-    become one population here.
-    """
-    places: dict[tuple[object, ...], int] = {}
-    of_old = np.zeros(len(units.first), np.int64)
-    first: list[int] = []
-    found = _Populations([], [], [], [], [], [])
-    for index, unit in enumerate(units.first.tolist()):
-        members = units.activities(unit)
-        at = int(match[members[0]])
-        names = [trace.name(int(item)) for item in row[members]]
-        operator, shapes, work = work_of_unit(trace, row, units, unit)
-        identity = (operator, shapes, work, at, tuple(sorted(names)))
-        place = places.setdefault(identity, len(first))
-        of_old[index] = place
-        if place < len(first):
-            continue
-        first.append(unit)
-        found.add(operator, tuple(sorted(set(names))), work, at, peaks[at])
-    merged = replace(
-        units,
-        population=of_old[units.population] if len(of_old) else units.population,
-        first=np.array(first, np.int64),
-    )
-    return merged, found
-
-
-def _measure(
-    operator: str,
-    kernels: tuple[str, ...],
-    work: Work,
-    precision: str | None,
-    calls: int,
-    launches: int,
-    time_ns: float,
-    floor: Floor,
-    peak: DeviceMatch,
-) -> Measured:
-    """A measurement, with the precision that its speed proves where its name is silent."""
-    measured = Measured(operator, kernels, work, calls, launches, time_ns, floor, peak, precision)
-    if precision is not None or work.precision != "fp32" or work.flops is None:
-        return measured
-    as_fp32 = replace(measured, precision="fp32")
-    fp32 = peak.rate("fp32")
-    if not fp32 or not as_fp32.above_ridge:
-        return as_fp32  # bound by memory whichever it was
-    if time_ns > 0 and (as_fp32.rate_share or 0.0) > _NOT_FP32:
-        return replace(measured, precision="tf32")
-    return measured
-
-
-def _floors(
-    trace: Trace,
-    row: Int32,
+def _rule(
     units: Units,
-    populations: _Populations,
-    time: Int64,
+    populations: Populations,
+    place: Int64,
+    timing: _Timing,
     peaks: list[DeviceMatch],
-) -> list[Floor]:
-    trivial = np.zeros(len(populations.work), np.bool_)
-    for index, work in enumerate(populations.work):
-        bandwidth = peaks[int(populations.match[index])].bandwidth_gbps or 1000.0
-        small = work.bytes is not None and work.bytes / bandwidth <= TRIVIAL_NS
-        lead = int(row[units.activities(int(units.first[index]))[0]])
-        kernel = trace.kind[lead] == SliceKind.KERNEL
-        trivial[index] = small and kernel and work.category in STREAMING
-    chosen = trivial[units.population] & (units.launches == 1)
-    of_match = np.array(populations.match, np.int64)[units.population]
-    return [
-        find_floor(time[chosen & (of_match == index)].astype(np.float64))
-        for index in range(len(peaks))
-    ]
+    floors: list[Floor],
+    settings: Settings,
+) -> _Verdicts:
+    """Judge each population, units that overlap others or form a chain apart from the rest."""
+    count = len(_Variant) * len(populations)
+    calls = np.bincount(place, minlength=count)
+    times = np.bincount(place, weights=timing.effective, minlength=count)
+    bad = np.bincount(place, weights=timing.spoilt, minlength=count)
+    sizes = np.zeros(count, np.int64)
+    np.maximum.at(sizes, place, timing.chained.size)
+    found = _Verdicts([], [])
+    for index in range(count):
+        base, variant = divmod(index, len(_Variant))
+        at, number = populations.match[base], int(calls[index])
+        measured = populations.measured(
+            base, peaks[at], floors[at], number, int(units.launches[units.first[base]]),
+            float(times[index]) / max(1, number),
+        )  # fmt: skip
+        measured = replace(measured, overlapped=variant == _Variant.OVERLAPPED)
+        if not number:
+            ruling = _NOTHING
+        elif variant == _Variant.CHAINED:
+            ruling = _chain_ruling(measured, int(sizes[index]))
+        else:
+            ruling = rule_on(measured, settings)
+        if ruling.judged and bad[index]:
+            ruling = replace(ruling, judged=False, rule="", layer=Layer.UNKNOWN, why=_SPOILT)
+        found.measured.append(measured)
+        found.rulings.append(ruling)
+    return found
 
 
-def _effective_times(
-    units: Units, populations: _Populations, cluster: Int64, time: Int64, span: Int64
-) -> tuple[Float64, Bool, Bool]:
-    """Time by which each unit is judged, whether it overlaps others, whether that spoils it.
+_NOTHING = Ruling(False, "", Layer.UNKNOWN, "unknown", 0.0, 0.0, "")
+_SPOILT = "overlaps kernels whose work is not known"
 
-    Units that ran side by side share the time of their cluster by the work they do on the
-    resource that binds the cluster, so that none of them looks slow because of the others.
+
+def _chain_ruling(measured: Measured, size: int) -> Ruling:
+    rule = unfused_attention.RULE
+    said = f"one of {size} operators of an attention that is not fused; {figures_of(measured)}"
+    return Ruling(True, rule.id, rule.layer, bound_of(measured), 0.0, 0.0, said)
+
+
+def _losses(verdicts: _Verdicts, place: Int64, timing: _Timing) -> tuple[Float64, Bool]:
+    """Lost share of each unit's time and whether it is judged.
+
+    The loss of a cluster is at most its time, and falls on those units that lose and own
+    instants of it.
     """
-    effective = time.astype(np.float64)
-    size = np.bincount(cluster, minlength=len(cluster))
-    overlapped = size[cluster] > 1
-    spoilt = np.zeros(len(cluster), np.bool_)
-    if not overlapped.any():
-        return effective, overlapped, spoilt
-    demand = np.array(populations.demand, np.float64)[units.population]
-    memory, compute = demand[:, 0], demand[:, 1]
-    work = np.maximum(memory, compute)
-    known = np.array([item.known for item in populations.work], np.bool_)[units.population]
+    rulings = verdicts.rulings
+    effective, cluster = timing.effective, timing.cluster
+    judged = np.array([ruling.judged for ruling in rulings], np.bool_)[place]
+    ideal = np.array([ruling.ideal_ns for ruling in rulings], np.float64)[place]
+    roof = np.array([ruling.roof_ns for ruling in rulings], np.float64)[place]
+    lost = np.where(judged & (effective > roof), np.maximum(0.0, effective - ideal), 0.0)
+    owned = timing.time.astype(np.float64)
 
     def total(value: Float64) -> Float64:
         sums = np.bincount(cluster, weights=value, minlength=len(cluster))
         return sums.astype(np.float64)[cluster]
 
-    binding = np.maximum(total(memory), total(compute))
-    shared = total(effective)
-    unknown = total(np.where(known, 0.0, span.astype(np.float64)))
-    spoilt = overlapped & (unknown > _UNKNOWN_SHARE * shared)
-    scaled = np.divide(shared * work, binding, out=np.zeros_like(work), where=binding > 0)
-    effective = np.where(overlapped & ~spoilt, scaled, effective)
-    result: Float64 = np.where(spoilt, span.astype(np.float64), effective)
-    return result, overlapped, spoilt
-
-
-def _rule(
-    units: Units,
-    populations: _Populations,
-    population: Int64,
-    effective: Float64,
-    spoilt: Bool,
-    peaks: list[DeviceMatch],
-    floors: list[Floor],
-    settings: Settings | None,
-) -> None:
-    """Judge each population, those that overlap others apart from those that do not."""
-    count = 2 * len(populations.work)
-    calls = np.bincount(population, minlength=count)
-    times = np.bincount(population, weights=effective, minlength=count)
-    bad = np.bincount(population, weights=spoilt, minlength=count)
-    for index in range(count):
-        base, overlapped = divmod(index, 2)
-        at = int(populations.match[base])
-        number = int(calls[index])
-        measured = _measure(
-            populations.operator[base], populations.kernels[base], populations.work[base],
-            populations.precision[base], number, int(units.launches[units.first[base]]),
-            float(times[index]) / max(1, number), floors[at], peaks[at],
-        )  # fmt: skip
-        measured = replace(measured, overlapped=bool(overlapped))
-        populations.measured.append(measured)
-        if not number:
-            ruling = Ruling(False, "", Layer.UNKNOWN, "unknown", 0.0, 0.0, "")
-        else:
-            ruling = rule_on(measured, settings)
-        if ruling.judged and bad[index]:
-            said = "overlaps kernels whose work is not known"
-            ruling = replace(ruling, judged=False, rule="", layer=Layer.UNKNOWN, why=said)
-        populations.rulings.append(ruling)
-
-
-def _losses(
-    populations: _Populations,
-    population: Int64,
-    cluster: Int64,
-    effective: Float64,
-    time: Int64,
-) -> tuple[Float64, Bool]:
-    """Lost share of each unit's time and whether it is judged."""
-    rulings = populations.rulings
-    judged = np.array([ruling.judged for ruling in rulings], np.bool_)[population]
-    ideal = np.array([ruling.ideal_ns for ruling in rulings], np.float64)[population]
-    roof = np.array([ruling.roof_ns for ruling in rulings], np.float64)[population]
-    lost = np.where(judged & (effective > roof), np.maximum(0.0, effective - ideal), 0.0)
-    count = len(cluster)
-    lost_by = np.bincount(cluster, weights=lost, minlength=count)
-    time_by = np.bincount(cluster, weights=np.where(judged, effective, 0.0), minlength=count)
-    share = np.divide(lost_by, time_by, out=np.zeros(count), where=time_by > 0)
-    return np.where(judged, np.minimum(share[cluster], 1.0), 0.0), judged
+    stretch = np.divide(
+        total(owned), total(effective), out=np.ones_like(owned), where=total(effective) > 0
+    )
+    losing = total(np.where(lost > 0, owned, 0.0))
+    share = np.divide(
+        total(lost) * np.minimum(stretch, 1.0), losing, out=np.zeros_like(owned), where=losing > 0
+    )
+    fraction = np.where(lost > 0, np.minimum(share, 1.0), 0.0)
+    chained = timing.chained
+    return np.where(chained.member, chained.fraction, fraction), judged
 
 
 def _spread(
     trace: Trace,
-    populations: _Populations,
+    verdicts: _Verdicts,
     units: Units,
-    population: Int64,
+    place: Int64,
     fraction: Float64,
     judged: Bool,
     given: GroupInput,
     floors: tuple[Floor, ...],
 ) -> Judgement:
     """From units back to activities, and the groups that people read."""
-    unit = units.of_activity
-    inside = unit >= 0
-    at = np.maximum(unit, 0)
+    inside = units.of_activity >= 0
+    unit = units.of_activity[inside]
     count = len(given.row)
-    loss = np.zeros(count, np.int64)
-    is_judged = np.zeros(count, np.bool_)
+    loss, is_judged = np.zeros(count, np.int64), np.zeros(count, np.bool_)
     layer = np.full(count, Layer.NONE, np.uint8)
     of_activity = np.full(count, -1, np.int64)
-    if inside.any():
-        loss[inside] = np.floor(fraction[at] * given.owned_ns).astype(np.int64)[inside]
-        is_judged[inside] = judged[at][inside]
-        layers = np.array([ruling.layer for ruling in populations.rulings], np.uint8)
-        layer[inside] = layers[population[at]][inside]
-        of_activity[inside] = population[at][inside]
-    loss = np.minimum(loss, given.owned_ns)
+    owned = given.owned_ns[inside]
+    loss[inside] = np.minimum(np.floor(fraction[unit] * owned).astype(np.int64), owned)
+    is_judged[inside] = judged[unit]
+    layers = np.array([ruling.layer for ruling in verdicts.rulings], np.uint8)
+    owner = layers[place[unit]] if len(unit) else np.empty(0, np.uint8)
+    layer[inside] = np.where(judged[unit] & (fraction[unit] <= 0), Layer.NONE, owner)
+    of_activity[inside] = place[unit]
     group, groups = build_groups(
-        trace, given, of_activity, loss, populations.measured, populations.rulings
+        trace, given, of_activity, loss, verdicts.measured, verdicts.rulings
     )
     return Judgement(loss, is_judged, layer, group, groups, floors)

@@ -56,11 +56,15 @@ def rule_on(
 ) -> Ruling:
     """Judge a population; ``settings`` replaces thresholds by rule id."""
     flags = _flags(measured)
+    for module in _ordered_rules():
+        if getattr(module, "AVOIDABLE", False) and module.applies(measured, module.RULE.thresholds):
+            rule, said = module.RULE, module.why(measured)
+            return Ruling(True, rule.id, rule.layer, "unknown", 0.0, 0.0, said, flags)
     doubt = _doubt(measured)
     if doubt is not None:
         reason, flag = doubt
         marks = (*flags, flag) if flag else flags
-        return Ruling(False, "", Layer.UNKNOWN, _bound(measured), 0.0, 0.0, reason, marks)
+        return Ruling(False, "", Layer.UNKNOWN, bound_of(measured), 0.0, 0.0, reason, marks)
     for module in _ordered_rules():
         thresholds = {**module.RULE.thresholds, **(settings or {}).get(module.RULE.id, {})}
         if module.applies(measured, thresholds):
@@ -68,18 +72,20 @@ def rule_on(
     ideal, roof = measured.ideal_ns(measured.rate), measured.roof_ns(measured.rate)
     if measured.time_ns <= max(ideal, roof):
         # On the whole as fast as a well-made kernel: single slow calls are noise.
-        return Ruling(True, "", Layer.NONE, _bound(measured), ideal, inf, _figures(measured), flags)
-    said = f"{_figures(measured)}; no rule explains the rest"
-    return Ruling(True, "", Layer.UNKNOWN, _bound(measured), ideal, roof, said, flags)
+        return Ruling(
+            True, "", Layer.NONE, bound_of(measured), ideal, inf, figures_of(measured), flags
+        )
+    said = f"{figures_of(measured)}; no rule explains the rest"
+    return Ruling(True, "", Layer.UNKNOWN, bound_of(measured), ideal, roof, said, flags)
 
 
 def _ruled(measured: Measured, module: ModuleType, flags: tuple[str, ...]) -> Ruling:
     rule = module.RULE
     rate = module.ideal_rate(measured) if hasattr(module, "ideal_rate") else measured.rate
-    said = module.why(measured) if hasattr(module, "why") else _figures(measured)
+    said = module.why(measured) if hasattr(module, "why") else figures_of(measured)
     if hasattr(module, "reason"):
         said = f"{module.reason(measured)}; {said}"
-    bound = "latency" if rule.id == "latency-bound" else _bound(measured)
+    bound = "latency" if rule.id == "latency-bound" else bound_of(measured)
     at_roof = rule.layer == Layer.NONE
     ideal = measured.time_ns if at_roof else measured.ideal_ns(rate)
     roof = inf if at_roof else measured.roof_ns(rate)
@@ -100,7 +106,8 @@ def _flags(measured: Measured) -> tuple[str, ...]:
     return tuple(marks)
 
 
-def _bound(measured: Measured) -> str:
+def bound_of(measured: Measured) -> str:
+    """What limits it: ``memory``, ``compute`` or, without any figure, ``unknown``."""
     if measured.memory_ns <= 0 and measured.compute_ns <= 0:
         return "unknown"
     return "compute" if measured.above_ridge else "memory"
@@ -170,7 +177,8 @@ def _unproven(measured: Measured) -> tuple[str, str] | None:
     return f"bytes are a lower bound only ({limit})", ""
 
 
-def _figures(measured: Measured) -> str:
+def figures_of(measured: Measured) -> str:
+    """Its rates against the data sheet, in words."""
     parts = []
     if measured.bandwidth_share is not None and measured.gbps is not None:
         speed = f"{measured.gbps / 1e3:.3g} TB/s" if measured.gbps >= 1e3 else ""

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from whichlayer.analysis.kernels.calls import Launch, OpCall
 from whichlayer.analysis.kernels.context import context_rows, parent_operator
+from whichlayer.analysis.kernels.names import family
 from whichlayer.analysis.kernels.work import Work, has_model, work_of
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import SliceKind
@@ -44,6 +45,7 @@ class Units:
         launches: int64 (units,), activities in each unit.
         operator_row: int32 (units,), the operator that is judged, -1 where none.
         context_row: int32 (units,), an operator that tells what this one left out, or -1.
+        layout: bool (units,), the kernels that rearrange tensors within a convolution.
         members: indices of activities sorted by unit, with ``offsets`` int64 (units + 1,).
     """
 
@@ -53,6 +55,7 @@ class Units:
     launches: Int64
     operator_row: Int32
     context_row: Int32
+    layout: NDArray[np.bool_]
     members: Int64
     offsets: Int64
 
@@ -77,8 +80,9 @@ def gather_units(
     owner = np.where(kernel & judged, judged_operator(trace, op_row), -1).astype(np.int64)
     # Kernels of one call share a key; everything else is alone.
     alone = np.arange(len(row), dtype=np.int64)
-    key = np.where(owner >= 0, owner * (int(match.max(initial=0)) + 1) + match, -1 - alone)
-    key = key[judged]
+    layout = _rearranges(trace, row, owner)
+    shared = (owner * (int(match.max(initial=0)) + 1) + match) * 2 + layout
+    key = np.where(owner >= 0, shared, -1 - alone)[judged]
     index = np.flatnonzero(judged)
     _, inverse = np.unique(key, return_inverse=True)
     units = int(inverse.max(initial=-1)) + 1
@@ -92,10 +96,33 @@ def gather_units(
     operator_row = owner[lead].astype(np.int32)
     context_row = context_rows(trace, operator_row)
     identity = _identity(trace, row, members, offsets, operator_row, context_row, match)
+    identity ^= layout[lead].astype(np.uint64)
     _, first, population = np.unique(identity, return_index=True, return_inverse=True)
     return Units(
-        of_activity, population, first, launches, operator_row, context_row, members, offsets
-    )
+        of_activity, population, first, launches, operator_row, context_row, layout[lead],
+        members, offsets,
+    )  # fmt: skip
+
+
+def _rearranges(trace: Trace, row: Int32, owner: Int64) -> NDArray[np.bool_]:
+    """Which kernels of convolutions only bring tensors into another layout."""
+    names = [index for index, name in enumerate(trace.strings) if _is_layout(name)]
+    if not names:
+        return np.zeros(len(row), np.bool_)
+    products = [index for index, name in enumerate(trace.strings) if _is_convolution(name)]
+    within = (owner >= 0) & np.isin(trace.name_id[np.maximum(owner, 0)], products)
+    found: NDArray[np.bool_] = within & np.isin(trace.name_id[row], names)
+    main = np.zeros(len(trace), np.bool_)
+    main[owner[within & ~found]] = True
+    return found & main[np.maximum(owner, 0)]
+
+
+def _is_layout(name: str) -> bool:
+    return family(name) == "layout" or name.startswith("SubTensorOp")
+
+
+def _is_convolution(name: str) -> bool:
+    return "conv" in name and has_model(name)
 
 
 def _identity(
@@ -208,27 +235,33 @@ def _by_pair(trace: Trace, ask: Callable[[OpCall], bool]) -> Callable[[Int64], N
     return known
 
 
-def work_of_unit(
+def describe_unit(
     trace: Trace, row: Int32, units: Units, unit: int
-) -> tuple[str, tuple[object, ...], Work]:
-    """Operator name, its argument shapes and types (hashable), and the work of a unit."""
+) -> tuple[OpCall, tuple[object, ...], Work]:
+    """The operator call of a unit, its shapes and types (hashable), and its work."""
     members = units.activities(unit)
     lead = int(row[members[0]])
     if trace.kind[lead] != SliceKind.KERNEL:
-        return "", (), work_of_copy(int(trace.kind[lead]), bytes_of(trace.detail(lead)))
+        work = work_of_copy(int(trace.kind[lead]), bytes_of(trace.detail(lead)))
+        return _NO_CALL, (), work
     operator = int(units.operator_row[unit])
     if operator < 0:
-        return "", (), Work(reason=_no_operator(trace, lead))
-    name = trace.name(operator)
+        return _NO_CALL, (), Work(reason=_no_operator(trace, lead))
     context = int(units.context_row[unit])
     call = OpCall.from_detail(
-        name,
+        trace.name(operator),
         trace.detail(operator),
         _launches(trace, row[members]),
         OpCall.from_detail(trace.name(context), trace.detail(context)) if context >= 0 else None,
     )
     around = (repr(call.context.dims), call.context.types) if call.context else ()
-    return name, (repr(call.dims), call.types, around), work_of(call)
+    shapes = (repr(call.dims), call.types, around)
+    if units.layout[unit]:
+        return call, shapes, Work(category="layout", reason="which tensor it moves is not told")
+    return call, shapes, work_of(call)
+
+
+_NO_CALL: Final = OpCall("", (), ())
 
 
 def _launches(trace: Trace, rows: Int32) -> list[Launch]:

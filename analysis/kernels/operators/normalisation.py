@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import math
+import re
+from typing import Final
 
 from whichlayer.analysis.kernels.calls import OpCall, Tensor
 from whichlayer.analysis.kernels.work import Work, operator
 
-_TWO_PASS = "batch_norm_collect_statistics"
+# ATen's pair of kernels, and cuDNN's kernels that do not keep their input on chip.
+_TWO_PASS: Final = re.compile(
+    r"batch_norm_collect_statistics|batch_norm_backward_reduce|bn_(?:fw_tr|bw)_(?!\w*singleread)"
+)
+_AGAIN: Final = "two passes: the second one may find its input in the cache"
 
 
 def _optional(call: OpCall, *positions: int) -> int:
@@ -73,9 +79,8 @@ def rms_norm_backward(call: OpCall) -> Work:
     )  # fmt: skip
 
 
-def _batch_norm(call: OpCall, passes: int) -> Work:
-    x = call.need(0)
-    return Work(bytes=passes * x.bytes + 2 * _optional(call, 1, 2, 3, 4), category="norm")
+def _two_pass(call: OpCall) -> bool:
+    return any(_TWO_PASS.search(name) for name in call.kernels)
 
 
 @operator("native_batch_norm", "cudnn_batch_norm", "miopen_batch_norm", "_batch_norm_impl_index",
@@ -83,23 +88,26 @@ def _batch_norm(call: OpCall, passes: int) -> Work:
 def batch_norm(call: OpCall) -> Work:
     """x, weight, bias, running mean, running variance, training, ….
 
-    Kernels that keep their input on chip read it once; ATen's pair (statistics, then
-    transform) must read it twice in training.
+    Kernels that keep their input on chip read it once; the others must read it twice in
+    training, once for the statistics.
     """
-    two_pass = any(_TWO_PASS in name for name in call.kernels)
-    return _batch_norm(call, 3 if two_pass else 2)
+    x, twice = call.need(0), _two_pass(call)
+    moved = (3 if twice else 2) * x.bytes + 2 * _optional(call, 1, 2, 3, 4)
+    return Work(
+        bytes=moved, category="norm", bound="upper" if twice else "", reason=_AGAIN if twice else ""
+    )
 
 
 @operator("native_batch_norm_backward", "cudnn_batch_norm_backward", "miopen_batch_norm_backward")
 def batch_norm_backward(call: OpCall) -> Work:
-    """Grad and x (swapped in cuDNN's and MIOpen's forms), then weight and statistics.
-
-    ATen's pair of kernels (reduce, then the gradient) reads both twice.
-    """
+    """Grad and x (swapped in cuDNN's and MIOpen's forms), then weight and statistics."""
     grad, x = call.need(0), call.need(1)
-    two_pass = any("batch_norm_backward_reduce" in name for name in call.kernels)
-    read = (grad.bytes + x.bytes) * (2 if two_pass else 1)
-    return Work(bytes=read + x.count * x.item_bytes + 3 * _optional(call, 2), category="norm")
+    twice = _two_pass(call)
+    read = (grad.bytes + x.bytes) * (2 if twice else 1)
+    moved = read + x.count * x.item_bytes + 3 * _optional(call, 2)
+    return Work(
+        bytes=moved, category="norm", bound="upper" if twice else "", reason=_AGAIN if twice else ""
+    )
 
 
 @operator("native_group_norm", "group_norm")

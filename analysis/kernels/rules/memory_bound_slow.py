@@ -31,6 +31,8 @@ def applies(measured: Measured, settings: Mapping[str, float]) -> bool:
         return False
     if measured.time_ns <= settings["trivial_kernels"] * measured.floor_ns:
         return False
+    if not measured.floor.measured and measured.memory_ns < measured.floor_ns:
+        return False  # how long its launches take is not known, and its bytes take less
     moving = measured.time_ns - measured.launches * measured.floor.excused_ns
     needed = measured.work.bytes / measured.peaks.bandwidth_gbps
     return needed < settings["bandwidth"] * moving

@@ -1,0 +1,35 @@
+"""A convolution's tensors are rearranged before and after it.
+
+Kernels that only turn NCHW into NHWC or back run inside a convolution whose own kernel wants
+the other order. A model in ``channels_last`` needs none of them, so all of their time is lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from whichlayer.analysis.kernels.measure import Measured
+from whichlayer.analysis.layers import Layer
+from whichlayer.analysis.rule import Rule
+
+RULE: Final = Rule(
+    id="layout-copy",
+    layer=Layer.BOUNDARY,
+    title="Tensors rearranged around convolutions",
+    fix="model.to(memory_format=torch.channels_last), and the input too",
+    source="kernel names of cuDNN and MIOpen; the time such kernels take is what is lost",
+)
+RANK: Final = 15
+#: Decided before anything is known of bytes: the work itself is avoidable.
+AVOIDABLE: Final = True
+
+
+def applies(measured: Measured, settings: Mapping[str, float]) -> bool:
+    """Whether these are a convolution's own layout kernels."""
+    return measured.work.category == "layout"
+
+
+def why(measured: Measured) -> str:
+    """What these kernels do."""
+    return f"rearranges the tensors of {measured.operator}"
