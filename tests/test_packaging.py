@@ -40,7 +40,10 @@ def test_every_package_folder_has_an_init_module() -> None:
 
 def test_links_for_type_checkers_lead_to_the_folders() -> None:
     for name in ("analysis", "tui"):
-        assert (ROOT / "whichlayer" / name).resolve() == ROOT / name
+        link = ROOT / "whichlayer" / name
+        if not link.is_symlink():
+            pytest.skip("this checkout was made without symbolic links")
+        assert link.resolve() == ROOT / name
 
 
 def test_test_modules_have_unique_names() -> None:
