@@ -97,7 +97,7 @@ def ragged_arange(first: NDArray[np.integer], counts: NDArray[np.integer]) -> In
         return np.empty(0, np.int64)
     ends = np.cumsum(counts)
     within = np.arange(total, dtype=np.int64) - np.repeat(ends - counts, counts)
-    return np.repeat(first.astype(np.int64), counts) + within
+    return np.asarray(np.repeat(first.astype(np.int64), counts) + within, np.int64)
 
 
 class Measure:

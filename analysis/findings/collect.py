@@ -129,10 +129,8 @@ def _from_kernels(analysis: Analysis) -> list[Finding]:
 def _kernel_finding(
     analysis: Analysis, rule: Rule, layer: Layer, groups: list[KernelGroup], time: int
 ) -> Finding:
-    trace, share = analysis.trace, time / analysis.budget.total_ns
-    top = groups[0]
+    share = time / analysis.budget.total_ns
     calls = sum(group.calls for group in groups)
-    launch = int(trace.launch[top.rows[0]])
     evidence = [f"{calls} kernels lose {microseconds(time)} against what the card can do"]
     evidence += [
         f"{group.short_name}: {group.calls} calls, {microseconds(group.total_ns)}; {group.why}"
@@ -146,12 +144,25 @@ def _kernel_finding(
         recoverable_ns=None,
         share=share,
         fix=rule.fix,
-        where=where_of(trace, launch),
+        where=_kernels_place(analysis, groups),
         evidence=tuple(evidence),
         regions=_kernel_regions(analysis, groups),
         confidence=_confidence(analysis, rule),
         threshold=_threshold(rule, share),
     )
+
+
+def _kernels_place(analysis: Analysis, groups: list[KernelGroup]) -> Where:
+    """Where the calls that lose most come from."""
+    trace = analysis.trace
+    places: list[Where] = []
+    weight: list[int] = []
+    for group in groups[:SAMPLED]:
+        rows = group.rows[:: max(len(group.rows) // 4, 1)]
+        for row in rows.tolist():
+            places.append(where_of(trace, int(trace.launch[row])))
+            weight.append(group.lost_ns // len(rows))
+    return _commonest(places, weight)
 
 
 def _kernel_regions(analysis: Analysis, groups: list[KernelGroup]) -> tuple[Region, ...]:

@@ -11,6 +11,7 @@ import re
 import sys
 from collections.abc import Iterator
 
+from whichlayer.analysis.findings.forward import forward_of
 from whichlayer.analysis.results import Where
 from whichlayer.analysis.text import clean
 from whichlayer.analysis.trace.columns import Trace
@@ -39,7 +40,7 @@ RECORD_STACKS = "record with torch.profiler.profile(with_stack=True) to see the 
 
 
 def where_of(trace: Trace, row: int) -> Where:
-    """The place in the user's code around a slice.
+    """The place in the user's code around a slice; for backward, that of its forward.
 
     Args:
         trace: the recording.
@@ -49,11 +50,17 @@ def where_of(trace: Trace, row: int) -> Where:
         return Where(record=RECORD_STACKS)
     chain = [row, *trace.enclosing(row)]
     frames = list(_frames(trace, chain))
+    stack = chain
+    if not frames:
+        forward = forward_of(trace, row)
+        if forward >= 0:
+            stack = [forward, *trace.enclosing(forward)]
+            frames = list(_frames(trace, stack))
     file, line = _users(frames) or (None, None)
     return Where(
         file,
         line,
-        _module_path(trace, chain),
+        _module_path(trace, stack),
         _operator(trace, chain),
         "" if frames else RECORD_STACKS,
     )

@@ -109,7 +109,7 @@ class Step:
     lane_id: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Trace:
     """A whole recording.
 
