@@ -27,6 +27,8 @@ _BACKWARD: Final = frozenset(
     for library in ("cudnn", "miopen")
     for of in ("input", "weight")
 )
+#: Operators that may have left out what a neighbour tells.
+NEEDS_CONTEXT: Final = _FORWARD | _BACKWARD
 _WRAPPERS: Final = (*_FORWARD, "aten::_convolution", "aten::conv1d", "aten::conv2d",
                     "aten::conv3d")  # fmt: skip
 
@@ -59,8 +61,7 @@ def parent_operator(trace: Trace, rows: Int64) -> Int64:
 
 def _is_silent(trace: Trace, rows: Int32, names: Int32) -> NDArray[np.bool_]:
     """Which convolutions recorded no numbers."""
-    wanted = _FORWARD | _BACKWARD
-    ids = [index for index, name in enumerate(trace.strings) if name in wanted]
+    ids = [index for index, name in enumerate(trace.strings) if name in NEEDS_CONTEXT]
     candidates = np.flatnonzero(np.isin(names, ids) & (rows >= 0))
     result = np.zeros(len(rows), np.bool_)
     details, inverse = np.unique(trace.detail_id[rows[candidates]], return_inverse=True)

@@ -11,6 +11,7 @@ from whichlayer.analysis.kernels.calls import OpCall
 from whichlayer.analysis.kernels.marks import tensor_cores
 from whichlayer.analysis.kernels.measure import Measured
 from whichlayer.analysis.kernels.names import short_name
+from whichlayer.analysis.kernels.numbering import number_pairs
 from whichlayer.analysis.kernels.ruling import Ruling
 from whichlayer.analysis.kernels.units import bytes_of
 from whichlayer.analysis.layers import Layer
@@ -69,13 +70,8 @@ def build_groups(
     index = np.flatnonzero(given.in_window())
     if not len(index):
         return group, ()
-    keys = np.stack(
-        (trace.name_id[given.row[index]].astype(np.int64), _second_key(trace, given, population)[index]),
-        axis=1,
-    )  # fmt: skip
-    _, inverse = np.unique(keys, axis=0, return_inverse=True)
-    inverse = inverse.reshape(-1)
-    count = int(inverse.max()) + 1
+    second = _second_key(trace, given, population)[index]
+    inverse, count = number_pairs(trace.name_id[given.row[index]], second)
     total = np.zeros(count, np.int64)
     np.add.at(total, inverse, given.owned_ns[index])
     lost = np.zeros(count, np.int64)

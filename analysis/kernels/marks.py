@@ -11,7 +11,8 @@ from whichlayer.analysis.kernels.names import family
 # Negatives come first: "s1688gemm" is a tensor-core kernel, "sgemm" is not.
 _NOT_TENSOR: Final = re.compile(
     r"ffma|simt|sgemm|scudnn|implicit_convolve_sgemm|cgemm|dgemm|volta_hgemm|maxwell_|gemv"
-    r"|gemmk1|gemmsn|dot_kernel|winograd|fft2d"
+    r"|gemmk1|gemmsn|dot_kernel|winograd|fft2d|[dw]grad_(?:alg\d_)?engine|conv2d_grouped_direct"
+    r"|conv_depthwise|depthwise_conv|[dw]grad2d"
 )
 _TENSOR: Final = re.compile(
     r"1688|16816|884(?:gemm|cudnn)|8816|161616|tensorop_|nvjet|flash|fmha|mfma|xdlops|gtcx?\d?_"
@@ -66,6 +67,8 @@ def precision_of(
         return "fp32"
     found = {_fp32_or_tf32(name, vendor) for name in names if family(name) in _MATRIX_FAMILIES}
     found.discard(None)
+    if vendor == "amd":  # XF32 is off unless asked for, and then named
+        return "tf32" if "tf32" in found else "fp32"
     # The main kernel decides; a split-K reduction beside it says "fp32" of its sums only.
     if "tf32" in found:
         return "tf32"
@@ -77,8 +80,8 @@ def _fp32_or_tf32(name: str, vendor: str) -> str | None:
     low = name.lower()
     if "tf32" in low or "xf32" in low or "_s_mx_" in low:
         return "tf32"
-    if low.startswith("cijk_"):
-        return "fp32"  # XF32 is off unless asked for, and then named
+    if vendor == "amd":
+        return "fp32"
     cores = tensor_cores(name, vendor)
     if cores is None:
         return None

@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whichlayer.analysis.kernels.calls import Launch, OpCall
-from whichlayer.analysis.kernels.context import context_rows, parent_operator
+from whichlayer.analysis.kernels.context import NEEDS_CONTEXT, context_rows, parent_operator
 from whichlayer.analysis.kernels.names import family
+from whichlayer.analysis.kernels.numbering import first_of, number_keys, number_pairs
 from whichlayer.analysis.kernels.work import Work, has_model, work_of
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import SliceKind
@@ -84,8 +85,8 @@ def gather_units(
     shared = (owner * (int(match.max(initial=0)) + 1) + match) * 2 + layout
     key = np.where(owner >= 0, shared, -1 - alone)[judged]
     index = np.flatnonzero(judged)
-    _, inverse = np.unique(key, return_inverse=True)
-    units = int(inverse.max(initial=-1)) + 1
+    inverse, values = number_keys(key)
+    units = len(values)
     of_activity = np.full(len(row), -1, np.int64)
     of_activity[index] = inverse
     order = np.argsort(inverse, kind="stable")
@@ -190,10 +191,12 @@ def judged_operator(trace: Trace, op_row: Int32) -> Int64:
     The innermost one; where nothing is known of it, the nearest one around it of which
     something is, and then for everything that was launched inside that one.
     """
-    present = np.unique(op_row[op_row >= 0]).astype(np.int64)
+    numbers, present = number_keys(op_row)
+    known = _by_pair(trace, _may_be_known)
+    launchers = present
+    present = present[present >= 0]
     if not len(present):
         return np.full(len(op_row), -1, np.int64)
-    known = _by_pair(trace, lambda call: work_of(call).known or _needs_kernels(call))
     adopted = np.zeros(len(trace), np.bool_)
     at = present[~known(present)]
     while len(at):
@@ -208,13 +211,17 @@ def judged_operator(trace: Trace, op_row: Int32) -> Int64:
         inside = (climb >= 0) & adopted[np.maximum(climb, 0)]
         judged[inside] = climb[inside]
         climb = np.where(climb >= 0, parent_operator(trace, np.maximum(climb, 0)), -1)
-    where = np.searchsorted(present, op_row)
-    return np.where(op_row >= 0, judged[np.minimum(where, len(present) - 1)], -1)
+    # Of the values of op_row only -1 can precede the operators.
+    table = np.concatenate((np.full(len(launchers) - len(present), -1, np.int64), judged))
+    return table[numbers]
 
 
-def _needs_kernels(call: OpCall) -> bool:
-    """Whether the names of its kernels may still tell what the arguments do not."""
-    return has_model(call.name) and call.recorded and bool(call.shapes(0))
+def _may_be_known(call: OpCall) -> bool:
+    """Whether its figures are known, or may be with its kernels or its neighbours."""
+    if not has_model(call.name) or not call.recorded:
+        return work_of(call).known
+    helped = bool(call.shapes(0)) or call.name in NEEDS_GRID or call.name in NEEDS_CONTEXT
+    return helped or work_of(call).known
 
 
 def _by_pair(trace: Trace, ask: Callable[[OpCall], bool]) -> Callable[[Int64], NDArray[np.bool_]]:
@@ -222,15 +229,17 @@ def _by_pair(trace: Trace, ask: Callable[[OpCall], bool]) -> Callable[[Int64], N
     answers: dict[tuple[int, int], bool] = {}
 
     def known(rows: Int64) -> NDArray[np.bool_]:
-        pairs = np.stack((trace.name_id[rows], trace.detail_id[rows]), axis=1)
-        unique, inverse = np.unique(pairs, axis=0, return_inverse=True)
-        result = np.zeros(len(unique), np.bool_)
-        for index, (name, detail) in enumerate(unique.tolist()):
+        names, details = trace.name_id[rows], trace.detail_id[rows]
+        inverse, count = number_pairs(names, details)
+        first = first_of(inverse, count)
+        result = np.zeros(count, np.bool_)
+        pairs = zip(names[first].tolist(), details[first].tolist(), strict=True)
+        for index, (name, detail) in enumerate(pairs):
             if (name, detail) not in answers:
                 call = OpCall.from_detail(trace.strings[name], trace.detail_by_id(detail))
                 answers[name, detail] = ask(call)
             result[index] = answers[name, detail]
-        return result[inverse.reshape(-1)]
+        return result[inverse]
 
     return known
 

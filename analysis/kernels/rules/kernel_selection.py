@@ -14,6 +14,7 @@ from typing import Final
 
 from whichlayer.analysis.kernels.marks import is_poorly_aligned, tensor_cores
 from whichlayer.analysis.kernels.measure import Measured
+from whichlayer.analysis.kernels.names import family
 from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.rule import Rule
 
@@ -35,12 +36,9 @@ def reason(measured: Measured) -> str:
     if multiple is None and measured.precision != "tf32":
         return ""
     vendor = measured.peaks.vendor
-    cores = [tensor_cores(name, vendor) for name in measured.kernels]
-    if any(answer is False for answer in cores) and not any(
-        answer is not False and _is_product(name)
-        for answer, name in zip(cores, measured.kernels, strict=True)
-    ):
-        return "no tensor cores"
+    products = [name for name in measured.kernels if _is_product(name)]
+    if products and all(tensor_cores(name, vendor) is False for name in products):
+        return "its kernel has no tensor cores"
     if any(is_poorly_aligned(name) for name in measured.kernels):
         return "its kernel loads one or two elements at a time"
     if multiple and any(size % multiple for size in measured.work.dims):
@@ -50,9 +48,7 @@ def reason(measured: Measured) -> str:
 
 
 def _is_product(name: str) -> bool:
-    from whichlayer.analysis.kernels.names import family
-
-    return family(name) in ("matmul", "convolution", "attention", "compiled", "other")
+    return family(name) in ("matmul", "convolution", "compiled", "other")
 
 
 def applies(measured: Measured, settings: Mapping[str, float]) -> bool:
