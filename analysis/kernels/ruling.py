@@ -63,7 +63,7 @@ def rule_on(
     doubt = _doubt(measured)
     if doubt is not None:
         reason, flag = doubt
-        marks = (*flags, flag) if flag else flags
+        marks = flags if not flag or flag in flags else (*flags, flag)
         return Ruling(False, "", Layer.UNKNOWN, bound_of(measured), 0.0, 0.0, reason, marks)
     for module in _ordered_rules():
         thresholds = {**module.RULE.thresholds, **(settings or {}).get(module.RULE.id, {})}
@@ -99,6 +99,8 @@ def _ordered_rules() -> tuple[ModuleType, ...]:
 
 def _flags(measured: Measured) -> tuple[str, ...]:
     marks = [f"{measured.work.bound}-bound"] if measured.work.bound else []
+    if (measured.bandwidth_share or 0.0) > _BANDWIDTH_SLACK and measured.work.least is not None:
+        marks.append("above-roof")
     if measured.overlapped:
         marks.append("overlapped")
     if measured.peaks.eff_assumed and measured.work.flops is not None:
@@ -154,6 +156,8 @@ def _impossible(measured: Measured) -> tuple[str, str] | None:
     share = measured.bandwidth_share or 0.0
     if share <= _BANDWIDTH_SLACK or work.bytes is None or not peaks.bandwidth_gbps:
         return None
+    if work.least is not None and share * work.least / work.bytes <= _BANDWIDTH_SLACK:
+        return None  # what it moves in any case is below the roof, what it may move above
     if peaks.resident_bytes is not None and work.bytes <= peaks.resident_bytes:
         return "its data fits the cache: faster than memory", "cache-resident"
     cached = peaks.cache_bytes or 0

@@ -36,6 +36,7 @@ class Work:
             ``optimizer``, ``fill``, ``compiled``, ``sort`` or empty.
         bound: ``lower`` where every kernel that does this moves more than ``bytes``,
             ``upper`` where it may move less, else empty.
+        least: of an upper bound, the bytes that are moved in any case.
         strides: whether strides were recorded, so that an expanded input would show.
         dims: what selects a matrix kernel: M, N, K of a product, channels in and out of a
             convolution (as K and N); empty elsewhere.
@@ -48,6 +49,7 @@ class Work:
     precision: str | None = None
     category: str = ""
     bound: str = ""
+    least: int | None = None
     strides: bool = True
     dims: tuple[int, ...] = ()
     casts: bool = False

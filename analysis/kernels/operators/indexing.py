@@ -22,6 +22,7 @@ def _gathered(table: Tensor, moved: int, index_bytes: int, reason: str = _REPEAT
         bytes=min(size, table.bytes) + size + index_bytes,
         category="embedding",
         bound="upper",
+        least=size + index_bytes,
         reason=reason,
     )
 
@@ -75,9 +76,10 @@ def embedding_bag(call: OpCall) -> Work:
     if len(weight.shape) != 2:
         raise Unknown("the recorded shapes are no embedding")
     row = weight.shape[1] * weight.item_bytes
+    least = offsets.count * row + index.bytes + offsets.bytes
     return Work(
-        bytes=(index.count + offsets.count) * row + index.bytes + offsets.bytes,
-        category="embedding", bound="upper", reason=_REPEATS,
+        bytes=least + min(index.count * row, weight.bytes),
+        category="embedding", bound="upper", least=least, reason=_REPEATS,
     )  # fmt: skip
 
 

@@ -91,23 +91,24 @@ def batch_norm(call: OpCall) -> Work:
     Kernels that keep their input on chip read it once; the others must read it twice in
     training, once for the statistics.
     """
-    x, twice = call.need(0), _two_pass(call)
-    moved = (3 if twice else 2) * x.bytes + 2 * _optional(call, 1, 2, 3, 4)
-    return Work(
-        bytes=moved, category="norm", bound="upper" if twice else "", reason=_AGAIN if twice else ""
-    )
+    x = call.need(0)
+    once = 2 * x.bytes + 2 * _optional(call, 1, 2, 3, 4)
+    return _in_passes(once, x.bytes if _two_pass(call) else 0)
 
 
 @operator("native_batch_norm_backward", "cudnn_batch_norm_backward", "miopen_batch_norm_backward")
 def batch_norm_backward(call: OpCall) -> Work:
     """Grad and x (swapped in cuDNN's and MIOpen's forms), then weight and statistics."""
     grad, x = call.need(0), call.need(1)
-    twice = _two_pass(call)
-    read = (grad.bytes + x.bytes) * (2 if twice else 1)
-    moved = read + x.count * x.item_bytes + 3 * _optional(call, 2)
-    return Work(
-        bytes=moved, category="norm", bound="upper" if twice else "", reason=_AGAIN if twice else ""
-    )
+    once = grad.bytes + x.bytes + x.count * x.item_bytes + 3 * _optional(call, 2)
+    return _in_passes(once, grad.bytes + x.bytes if _two_pass(call) else 0)
+
+
+def _in_passes(once: int, again: int) -> Work:
+    """Traffic of one pass and of what a second one reads again."""
+    if not again:
+        return Work(bytes=once, category="norm")
+    return Work(bytes=once + again, category="norm", bound="upper", least=once, reason=_AGAIN)
 
 
 @operator("native_group_norm", "group_norm")
@@ -115,10 +116,8 @@ def group_norm(call: OpCall) -> Work:
     """x, weight, bias, N, C, HxW, groups, eps: ATen reads its input for the statistics first."""
     x = call.need(0)
     two_pass = any("RowwiseMoments" in name for name in call.kernels)
-    return Work(
-        bytes=(2 if two_pass else 1) * x.bytes + x.count * x.item_bytes + _optional(call, 1, 2),
-        category="norm",
-    )
+    once = x.bytes + x.count * x.item_bytes + _optional(call, 1, 2)
+    return _in_passes(once, x.bytes if two_pass else 0)
 
 
 @operator("native_group_norm_backward")
