@@ -79,11 +79,14 @@ class Measured:
 
     @property
     def memory_ns(self) -> float:
-        """Time that its bytes take at the attainable bandwidth; 0 where unknown."""
+        """Time that its bytes take at the attainable bandwidth; 0 where unknown.
+
+        Where more may be moved than must be, all of it: nothing is called slow on a guess.
+        """
         bandwidth = self.peaks.bandwidth_gbps
         if self.work.bytes is None or not bandwidth:
             return 0.0
-        return self.work.bytes / (ATTAINABLE_BANDWIDTH * bandwidth)
+        return (self.work.most or self.work.bytes) / (ATTAINABLE_BANDWIDTH * bandwidth)
 
     def compute_ns_at(self, rate: float | None) -> float:
         """Time that its flops take at ``eff`` of a dense rate in TFLOP/s; 0 where unknown."""
@@ -136,6 +139,13 @@ class Measured:
         if self.gbps is None or not self.peaks.bandwidth_gbps:
             return None
         return self.gbps / self.peaks.bandwidth_gbps
+
+    @property
+    def busy_share(self) -> float:
+        """Of the data sheet's bandwidth, by all that may have been moved; 0 where unknown."""
+        if self.time_ns <= 0:
+            return 0.0
+        return self.memory_ns * ATTAINABLE_BANDWIDTH / self.time_ns
 
     @property
     def rate_share(self) -> float | None:

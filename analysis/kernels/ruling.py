@@ -175,7 +175,7 @@ def _unproven(measured: Measured) -> tuple[str, str] | None:
     """Bytes that every such kernel exceeds cannot show that this one is slow."""
     if measured.work.bound != "lower" or measured.above_ridge:
         return None
-    if (measured.bandwidth_share or 0.0) >= ROOF_BANDWIDTH:
+    if measured.busy_share >= ROOF_BANDWIDTH:
         return None
     limit = measured.work.reason or "it reads its input more than once"
     return f"bytes are a lower bound only ({limit})", ""
@@ -187,7 +187,10 @@ def figures_of(measured: Measured) -> str:
     if measured.bandwidth_share is not None and measured.gbps is not None:
         speed = f"{measured.gbps / 1e3:.3g} TB/s" if measured.gbps >= 1e3 else ""
         speed = speed or f"{measured.gbps:.3g} GB/s"
-        parts.append(f"{speed}, {measured.bandwidth_share:.0%} of the data sheet")
+        said = f"{speed}, {measured.bandwidth_share:.0%} of the data sheet"
+        if measured.work.most is not None:
+            said += f" (up to {measured.busy_share:.0%} if an argument is input and output)"
+        parts.append(said)
     if measured.rate_share is not None and measured.tflops is not None:
         parts.append(
             f"{measured.tflops:.3g} TFLOP/s {measured.precision}, "

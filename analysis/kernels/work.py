@@ -37,9 +37,10 @@ class Work:
         bound: ``lower`` where every kernel that does this moves more than ``bytes``,
             ``upper`` where it may move less, else empty.
         least: of an upper bound, the bytes that are moved in any case.
+        most: what may be moved where ``bytes`` counts only what must be; None where equal.
         strides: whether strides were recorded, so that an expanded input would show.
-        dims: what selects a matrix kernel: M, N, K of a product, channels in and out of a
-            convolution (as K and N); empty elsewhere.
+        dims: M, N, K of a product, channels out and in of a convolution; empty elsewhere.
+        contiguous: sizes of the rows in memory that a matrix kernel loads and stores.
         casts: copies that change the type.
         reason: why a figure is missing, or what limits it.
     """
@@ -50,8 +51,10 @@ class Work:
     category: str = ""
     bound: str = ""
     least: int | None = None
+    most: int | None = None
     strides: bool = True
     dims: tuple[int, ...] = ()
+    contiguous: tuple[int, ...] = ()
     casts: bool = False
     reason: str = ""
 

@@ -17,18 +17,20 @@ def triton_kernel(call: OpCall) -> Work:
     """Every pointer counted once; outputs are among the arguments.
 
     The compiler's own count (``kernel_num_gb``) wins where it is recorded. An argument may be
-    larger than what the kernel touches, and in-out arguments move twice.
+    larger than what the kernel touches; one that is input and output moves twice, but which
+    is not recorded.
     """
     told = _positive(call, "kernel_num_gb")
     flops = _positive(call, "kernel_flop")
     flop_count = None if flops is None else round(flops)
     if told is not None:
         return Work(round(told * 1e9), flop_count, category="compiled")
-    tensors = [tensor for tensor in call.tensors() if tensor.shape]
-    if not tensors:
+    sizes = [tensor.bytes for tensor in call.tensors() if tensor.shape]
+    if not sizes:
         raise Unknown("the operator does not list its tensors")
     return Work(
-        bytes=sum(tensor.bytes for tensor in tensors),
+        bytes=sum(sizes),
+        most=sum(sizes) + max(sizes),
         flops=flop_count,
         category="compiled",
         bound=_bound(call.name),

@@ -163,12 +163,14 @@ def forward_work(
     x: Tensor, w: Tensor, out: tuple[int, ...], transposed: bool, extra_bytes: int
 ) -> Work:
     """Bytes and flops of a forward convolution with a known result."""
+    channels = (w.shape[1], x.shape[1]) if transposed else (out[1], w.shape[1])
     return Work(
         bytes=x.bytes + w.bytes + math.prod(out) * x.item_bytes + extra_bytes,
         flops=forward_flops(x.shape, w.shape, out, transposed),
         precision=operand_precision(x, w),
         category="convolution",
-        dims=(out[1], w.shape[1]) if not transposed else (w.shape[1], x.shape[1]),
+        dims=channels,
+        contiguous=channels,
     )
 
 
@@ -260,7 +262,8 @@ def convolution_backward(call: OpCall) -> Work:
         flops=flops,
         precision=operand_precision(grad, w),
         category="convolution",
-        dims=(w.shape[0], w.shape[1]) if len(w.shape) > 1 else (),
+        dims=w.shape[:2],
+        contiguous=w.shape[:2],
     )
 
 
@@ -289,6 +292,7 @@ def backward_input(call: OpCall) -> Work:
         precision=operand_precision(grad, w),
         category="convolution",
         dims=w.shape[:2],
+        contiguous=w.shape[:2],
     )
 
 
@@ -304,4 +308,5 @@ def backward_weight(call: OpCall) -> Work:
         precision=operand_precision(grad, x),
         category="convolution",
         dims=size[:2],
+        contiguous=size[:2],
     )

@@ -26,6 +26,20 @@ def operand_precision(first: Tensor, second: Tensor) -> str | None:
     return max(types, key=lambda dtype: ITEM_BYTES[dtype])
 
 
+def contiguous_sizes(a: Tensor, b: Tensor) -> tuple[int, ...]:
+    """Sizes along which both operands and the (row-major) result lie in memory.
+
+    Without strides the inner sizes K and N: both orders of the second operand have one.
+    """
+    sizes = [b.shape[-1]]
+    for tensor in (a, b):
+        if tensor.strides is not None and 1 in tensor.strides[-2:]:
+            sizes.append(tensor.shape[-1] if tensor.strides[-1] == 1 else tensor.shape[-2])
+        else:
+            sizes.append(a.shape[-1])
+    return tuple(dict.fromkeys(sizes))
+
+
 def _sizes(a: Tensor, b: Tensor) -> tuple[int, int, int]:
     if len(a.shape) != 2 or len(b.shape) != 2 or a.shape[1] != b.shape[0]:
         raise Unknown("the recorded shapes are no matrix product")
@@ -41,6 +55,7 @@ def _product(a: Tensor, b: Tensor, *, extra: int = 0, out: int = 0) -> Work:
         precision=operand_precision(a, b),
         category="matmul",
         dims=(m, n, k),
+        contiguous=contiguous_sizes(a, b),
     )
 
 
@@ -78,6 +93,7 @@ def bmm(call: OpCall) -> Work:
         precision=operand_precision(a, b),
         category="matmul",
         dims=(m, n, k),
+        contiguous=contiguous_sizes(a, b),
     )
 
 
@@ -93,6 +109,7 @@ def baddbmm(call: OpCall) -> Work:
         precision=operand_precision(a, b),
         category="matmul",
         dims=(m, n, k),
+        contiguous=contiguous_sizes(a, b),
     )
 
 
@@ -113,6 +130,7 @@ def wrapped_product(call: OpCall) -> Work:
         precision=operand_precision(a, b),
         category="matmul",
         dims=(m, n, k),
+        contiguous=(n, k),
     )
 
 

@@ -27,6 +27,5 @@ RANK: Final = 30
 
 def applies(measured: Measured, settings: Mapping[str, float]) -> bool:
     """Whether it reaches the roof of memory or of its precision."""
-    return (measured.bandwidth_share or 0.0) >= settings["bandwidth"] or (
-        measured.eff_share or 0.0
-    ) >= settings["rate"]
+    by_rate = measured.eff_share or 0.0
+    return measured.busy_share >= settings["bandwidth"] or by_rate >= settings["rate"]

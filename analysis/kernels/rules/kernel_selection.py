@@ -2,7 +2,8 @@
 
 A matrix product or convolution in a type that has tensor cores runs under 60 % of what good
 products reach, and its kernel has no tensor cores, or loads one or two elements at a time
-(``align1``, ``align2`` in its name), or its sizes are no multiple of 8 (16 for 8-bit types).
+(``align1``, ``align2`` in its name), or the rows of its operands or result in memory are no
+multiple of 8 elements (16 for 8-bit types).
 Padding the sizes, ``channels_last`` or a backend flag makes the library choose another.
 Matrix-vector products (decoding) are never blamed: they are bound by memory.
 """
@@ -41,9 +42,9 @@ def reason(measured: Measured) -> str:
         return "its kernel has no tensor cores"
     if any(is_poorly_aligned(name) for name in measured.kernels):
         return "its kernel loads one or two elements at a time"
-    if multiple and any(size % multiple for size in measured.work.dims):
-        odd = ", ".join(str(size) for size in measured.work.dims if size % multiple)
-        return f"sizes {odd} are no multiple of {multiple}"
+    odd = [str(size) for size in measured.work.contiguous if multiple and size % multiple]
+    if odd:
+        return f"rows of {', '.join(odd)} elements, no multiple of {multiple}"
     return ""
 
 

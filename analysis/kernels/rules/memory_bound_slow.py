@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from whichlayer.analysis.kernels.measure import Measured
+from whichlayer.analysis.kernels.measure import ATTAINABLE_BANDWIDTH, Measured
 from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.rule import Rule
 
@@ -34,5 +34,5 @@ def applies(measured: Measured, settings: Mapping[str, float]) -> bool:
     if not measured.floor.measured and measured.memory_ns < measured.floor_ns:
         return False  # how long its launches take is not known, and its bytes take less
     moving = measured.time_ns - measured.launches * measured.floor.excused_ns
-    needed = measured.work.bytes / measured.peaks.bandwidth_gbps
+    needed = measured.memory_ns * ATTAINABLE_BANDWIDTH
     return needed < settings["bandwidth"] * moving
