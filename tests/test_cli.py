@@ -202,7 +202,8 @@ def test_a_screen_on_what_is_no_trace_ends_with_one_line(tmp_path: Path, name: s
     child.expect(pexpect.EOF)
     child.close()
     assert child.exitstatus == cli.WRONG_INPUT
-    assert name in child.before and child.before.count("\n") == 1
+    said = child.before or ""
+    assert name in said and said.count("\n") == 1
 
 
 @pytest.mark.parametrize(
