@@ -107,12 +107,13 @@ def gather_units(
 
 def _rearranges(trace: Trace, row: Int32, owner: Int64) -> NDArray[np.bool_]:
     """Which kernels of convolutions only bring tensors into another layout."""
-    names = [index for index, name in enumerate(trace.strings) if _is_layout(name)]
-    if not names:
+    present, values = number_keys(trace.name_id[row])
+    names = np.array([_is_layout(trace.strings[name]) for name in values.tolist()], np.bool_)
+    if not names.any():
         return np.zeros(len(row), np.bool_)
     products = [index for index, name in enumerate(trace.strings) if _is_convolution(name)]
     within = (owner >= 0) & np.isin(trace.name_id[np.maximum(owner, 0)], products)
-    found: NDArray[np.bool_] = within & np.isin(trace.name_id[row], names)
+    found: NDArray[np.bool_] = within & names[present]
     main = np.zeros(len(trace), np.bool_)
     main[owner[within & ~found]] = True
     return found & main[np.maximum(owner, 0)]
