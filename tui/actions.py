@@ -48,12 +48,12 @@ class KeyActions(App[int]):
         focused = self.focused
         return focused if isinstance(focused, Panel) else None
 
-    def _go(self, view: View | None, otherwise: str) -> None:
+    def _go(self, view: View | None, otherwise: str, noted: bool = True) -> None:
         """Show a view, or say why there is none."""
         if view is None:
             self.say(otherwise)
         else:
-            self.look_at(view)
+            self.look_at(view, noted)
 
     def action_zoom(self, steps: int) -> None:
         """Zoom about the cursor."""
@@ -80,13 +80,13 @@ class KeyActions(App[int]):
         """The view before."""
         if self.look is not None:
             before = self.history.back(self.look)
-            self._go(None if before is self.look else before, "no view before this one")
+            self._go(None if before is self.look else before, "no view before this one", False)
 
     def action_redo(self) -> None:
         """The view that was undone."""
         if self.look is not None:
             after = self.history.forward(self.look)
-            self._go(None if after is self.look else after, "no view after this one")
+            self._go(None if after is self.look else after, "no view after this one", False)
 
     def action_cursor(self, cells: int) -> None:
         """Move the cursor by columns, of the timeline or of a panel."""

@@ -114,8 +114,8 @@ class WhichlayerApp(KeyActions):
     def look_at(self, view: View, noted: bool = True) -> None:
         """Show another view; ``noted`` ones can be undone."""
         self.say("")
+        self._touched = True
         if self.look is not None and noted:
-            self._touched = True
             self.history.note(self.look, view)
         self._show(view)
 

@@ -111,7 +111,8 @@ def to_step(document: Document, view: View, step: int) -> View | None:
     if not 0 <= place < len(spans):
         return None
     start, end = spans[place]
-    return replace(view, port=view.port.around(start, end, _STEP_SHARE)).at(start)
+    port = view.port.around(start, end, _STEP_SHARE)
+    return replace(view, port=port).pointed(start, view.row)
 
 
 def to_slice_row(document: Document, view: View, slice_row: int) -> View:

@@ -24,15 +24,19 @@ class HelpScreen(ModalScreen[None]):
     def __init__(self, palette: Palette, panes: list[Pane]) -> None:
         """Take the colours, and the parts of the screen that have something to say."""
         super().__init__()
-        self._palette = palette
-        self._panes = panes
+        self._sheet = help_text(palette, panes)
+
+    @property
+    def text(self) -> str:
+        """What the sheet says."""
+        return self._sheet.plain
 
     def compose(self) -> ComposeResult:
         """One text that scrolls."""
         with VerticalScroll(id="help") as sheet:
             sheet.border_title = "whichlayer · keys"
             sheet.border_subtitle = "esc closes · ↑ ↓ scroll"
-            yield Static(help_text(self._palette, self._panes))
+            yield Static(self._sheet)
 
 
 def help_text(palette: Palette, panes: list[Pane]) -> Text:
