@@ -99,9 +99,7 @@ def promote(first: str, second: str) -> str:
     """Type that holds both, as ``torch.promote_types`` decides it."""
     if first == second:
         return first
-    low, high = sorted(
-        (first, second), key=lambda name: (category(name), ITEM_BYTES[name], name)
-    )
+    low, high = sorted((first, second), key=lambda name: (category(name), ITEM_BYTES[name], name))
     if category(low) < category(high):
         if category(high) == 3 and low == "fp64":
             return "complex128"

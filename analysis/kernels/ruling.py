@@ -101,6 +101,8 @@ def _flags(measured: Measured) -> tuple[str, ...]:
     marks = [f"{measured.work.bound}-bound"] if measured.work.bound else []
     if (measured.bandwidth_share or 0.0) > _BANDWIDTH_SLACK and measured.work.least is not None:
         marks.append("above-roof")
+    if any(takes_shortcuts(name) for name in measured.kernels):
+        marks.append("winograd-or-fft")  # fewer products than the definition says
     if measured.overlapped:
         marks.append("overlapped")
     if measured.peaks.eff_assumed and measured.work.flops is not None:

@@ -33,6 +33,9 @@ class Call:
     kind: str = "kernel"
     size: int | None = None
     around: str = ""
+    around_dims: Sequence[Any] = ()
+    around_types: Sequence[str] = ()
+    extra: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,12 @@ class Recorded:
 
 
 Judge = Callable[..., Recorded]
+
+
+@pytest.fixture
+def call_class() -> type[Call]:
+    """How tests beside this file name a call."""
+    return Call
 
 
 @pytest.fixture
@@ -80,8 +89,10 @@ def document(calls: Sequence[Call], properties: dict[str, Any] | None) -> dict[s
             args["Input Strides"] = [[] for _ in call.dims]
         if call.concrete is not None:
             args["Concrete Inputs"] = list(call.concrete)
+        args |= call.extra
         if call.around:
-            events.append(_slice("cpu_op", call.around, begin - 0.1, 1.6, 1, 1, {}))
+            outer = {"Input Dims": list(call.around_dims), "Input type": list(call.around_types)}
+            events.append(_slice("cpu_op", call.around, begin - 0.1, 1.6, 1, 1, outer))
         if call.name:
             events.append(_slice("cpu_op", call.name, begin, 1.4, 1, 1, args))
         for offset, (name, start, duration) in enumerate(call.kernels):
@@ -101,7 +112,13 @@ def document(calls: Sequence[Call], properties: dict[str, Any] | None) -> dict[s
 
 
 def _slice(
-    category: str, name: str, start: float, duration: float, pid: int, tid: int, args: dict[str, Any]
+    category: str,
+    name: str,
+    start: float,
+    duration: float,
+    pid: int,
+    tid: int,
+    args: dict[str, Any],
 ) -> dict[str, Any]:
     return {"ph": "X", "cat": category, "name": name, "pid": pid, "tid": tid, "ts": start,
             "dur": duration, "args": args}  # fmt: skip

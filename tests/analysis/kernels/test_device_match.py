@@ -175,12 +175,12 @@ def test_every_row_is_found_by_its_own_name(row: Any) -> None:
 
 
 def test_an_ambiguous_model_lists_what_it_may_mean() -> None:
-    with pytest.raises(ValueError, match="H100 SXM5 80.*H100 PCIe.*H100 NVL"):
+    with pytest.raises(ValueError, match=r"H100 SXM5 80.*H100 PCIe.*H100 NVL"):
         match_device(None, {}, Options(device_model="H100"))
 
 
 def test_an_unknown_model_lists_near_ones() -> None:
-    with pytest.raises(ValueError, match="MI305X.*near.*MI3[0-9]*X"):
+    with pytest.raises(ValueError, match=r"MI305X.*near.*MI3[0-9]*X"):
         match_device(None, {}, Options(device_model="MI305X"))
     with pytest.raises(ValueError, match="unknown device model"):
         match_device(None, {}, Options(device_model="  "))

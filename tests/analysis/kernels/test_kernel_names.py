@@ -59,9 +59,8 @@ XMMA = (
             "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64_warpgroupsi…",
         ),
         (
-            "void cutlass::Kernel<cutlass_80_tensorop_s1688gemm_64x64_32x6_tn_align4>"
-            "(cutlass_80_tensorop_s1688gemm_64x64_32x6_tn_align4::Params)",
-            "cutlass_80_tensorop_s1688gemm_64x64_32x6_tn_align4",
+            "void cutlass::Kernel<cutlass_80_tensorop_s1688gemm_64x64_nt_align4>(Params)",
+            "cutlass_80_tensorop_s1688gemm_64x64_nt_align4",
         ),
         (
             "void cudnn::bn_bw_1C11_kernel_new<float, float, float2, 512, true, 1>(float, float)",

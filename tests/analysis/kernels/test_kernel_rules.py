@@ -272,6 +272,7 @@ def test_bytes_that_every_kernel_exceeds_prove_no_slowness() -> None:
 
 def test_an_upper_bound_above_the_roof_is_the_roof_where_less_is_certain() -> None:
     both = memory(1.2)
+    assert both.work.bytes is not None
     sure = replace(both, work=replace(both.work, bound="upper", least=both.work.bytes * 2 // 3))
     ruling = rule_on(sure)
     assert ruling.judged

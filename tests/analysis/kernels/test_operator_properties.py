@@ -23,7 +23,9 @@ JUNK: st.SearchStrategy[Any] = (
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=10)
 )
 ARGUMENT = SIZES | st.lists(SIZES, max_size=3) | JUNK | st.lists(JUNK, max_size=3)
-NUMBER = JUNK | st.sampled_from(["", "[1, 2]", "True", "[True, False, True]", "-1", "(2,2)", "1e999"])
+NUMBER = JUNK | st.sampled_from(
+    ["", "[1, 2]", "True", "[True, False, True]", "-1", "(2,2)", "1e999"]
+)
 
 
 @given(
