@@ -168,7 +168,7 @@ class _Maker:
             flops_fraction=measured.rate_share,
             roof_fraction=_roof_share(measured, ruling) if known else None,
             bound=ruling.bound,
-            precision=measured.precision or measured.work.precision,
+            precision=measured.precision,
             tensor_cores=tensor_cores(base.name, measured.peaks.vendor),
             lost_ns=lost,
             layer=Layer.NONE if settled else ruling.layer,

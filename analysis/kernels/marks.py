@@ -45,7 +45,7 @@ def tensor_cores(name: str, vendor: str) -> bool | None:
         return True
     if _XMMA_FP32.search(low):
         return False
-    if vendor == "nvidia" and _CUTLASS3.search(low):
+    if vendor in ("nvidia", "") and _CUTLASS3.search(low):
         return True
     return None
 

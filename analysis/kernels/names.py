@@ -32,15 +32,15 @@ _LAMBDA_TYPE: Final = re.compile(r"\{lambda\(([\w: ]+?)[,)]")
 _FUNCTORS: Final = tuple(
     re.compile(pattern)
     for pattern in (
-        r"(\w+?)_(?:backward_)?functor<",
-        r"(\w+?)_kernel_(?:cuda|impl)",
-        r"binary_internal::(\w+?)Functor",
+        r"(\w{1,48}?)_(?:backward_)?functor<",
+        r"(\w{1,48}?)_kernel_(?:cuda|impl)",
+        r"binary_internal::(\w{1,48}?)Functor",
         r"CUDAFunctor(?:OnSelf|OnOther)?_(\w+)<",
-        r"::(\w+?)CUDAKernelImpl",
-        r"::(\w+?)Ops(?:<|\b)",
+        r"::(\w{1,48}?)CUDAKernelImpl",
+        r"::(\w{1,48}?)Ops(?:<|\b)",
         r"(?:^|[<:, ])([A-Z]\w*?)Functor\w*<",
-        r"::(\w+?)_cuda(?:_kernel|_out)?\(",
-        r"::(\w+?)_cuda_kernel",
+        r"::(\w{1,48}?)_cuda(?:_kernel|_out)?\(",
+        r"::(\w{1,48}?)_cuda_kernel",
     )
 )
 _WORDS: Final = {

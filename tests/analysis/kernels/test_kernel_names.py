@@ -179,3 +179,9 @@ def test_winograd_and_fft_do_fewer_products() -> None:
     assert takes_shortcuts("volta_scudnn_winograd_128x128_ldg1_ldg4_relu_tile148t_nt_v1")
     assert takes_shortcuts("void fft2d_r2c_32x32<float>(int)")
     assert not takes_shortcuts("volta_sgemm_128x32_nt")
+
+
+def test_a_long_name_of_one_word_is_read_quickly() -> None:
+    # Each pattern looks at no more than a functor's length from any letter.
+    name = "void at::native::vectorized_elementwise_kernel<" + "a" * 100_000
+    assert short_name(name).startswith("elementwise")
