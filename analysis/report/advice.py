@@ -11,6 +11,7 @@ from whichlayer.analysis.results import Analysis
 #: The recording that answers everything this tool asks, ready to copy.
 RECORDING_SNIPPET = (
     "from torch.profiler import ProfilerActivity, profile, schedule",
+    "",
     "with profile(",
     "    activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA],",
     "    schedule=schedule(wait=1, warmup=2, active=3),",

@@ -105,4 +105,4 @@ def _advice(analysis: Analysis) -> list[str]:
     lines = ["RECORD NEXT TIME"]
     for line in advice:
         lines += wrap(line, "  - ")
-    return [*lines, "", *(f"    {line}" for line in RECORDING_SNIPPET)]
+    return [*lines, "", *(f"    {line}".rstrip() for line in RECORDING_SNIPPET)]
