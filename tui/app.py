@@ -35,7 +35,7 @@ from whichlayer.tui.messages import (
     SubjectChosen,
     TimelineResized,
 )
-from whichlayer.tui.palette import DARK, THEMES, Colours, Palette
+from whichlayer.tui.palette import DARK, THEMES, Colours, palette_for
 from whichlayer.tui.view import History, View
 from whichlayer.tui.viewport import Viewport
 from whichlayer.tui.widgets.findings_list import FindingsList
@@ -75,7 +75,6 @@ class WhichlayerApp(KeyActions):
         self._touched = False
         self._arranged: Arrangement | None = None
         self._in_front: dict[tuple[str, ...], str] = {}
-        self._palettes = {name: Palette(colours) for name, colours in THEMES.items()}
         for colours in THEMES.values():
             self.register_theme(theme_of(colours))
         self.theme = DARK.name
@@ -235,7 +234,7 @@ class WhichlayerApp(KeyActions):
         self.query_one(RegionPane).speak_of(self._subject, here)
 
     def _repaint(self) -> None:
-        palette = self._palettes.get(self.theme, self._palettes[DARK.name])
+        palette = palette_for(self.theme, self.console.color_system)
         for pane in self.panes:
             pane.paint_with(palette)
 

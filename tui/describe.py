@@ -72,18 +72,18 @@ def describe_instant(document: Document, device: int, time_ns: int, row: int) ->
         time_ns: the instant.
         row: trace row of the slice under the cursor, or -1.
     """
-    lines: list[Line] = []
-    on_gpu = row >= 0 and document.trace.kind[row] in GPU_WORK
-    if row >= 0:
-        lines += describe_slice(document, row)
-    if on_gpu or document.analysis is None or not document.gaps:
-        return lines or _no_gpu(document)
+    of_slice = describe_slice(document, row) if row >= 0 else []
+    if document.analysis is None or not document.gaps:
+        return _joined(of_slice, _no_gpu(document))
     gaps = document.gaps[min(device, len(document.gaps) - 1)]
     place = gaps.at(time_ns)
-    if place >= 0:
-        gap = describe_gap(document.analysis, int(gaps.index[place]))
-        return gap if row < 0 else [*lines, Line(""), *gap]
-    return lines or _no_gap(document, device, time_ns)
+    if place < 0:
+        return of_slice or _no_gap(document, device, time_ns)
+    of_gap = describe_gap(document.analysis, int(gaps.index[place]))
+    if row >= 0 and document.trace.kind[row] not in GPU_WORK:
+        # A call was pointed at: its name first, what the device lost meanwhile, the rest.
+        return _joined(_joined(of_slice[:2], of_gap), of_slice[2:])
+    return _joined(of_gap, of_slice)
 
 
 def describe_gap(analysis: Analysis, index: int) -> list[Line]:
@@ -229,6 +229,11 @@ def budget_lines(summary: Summary, vendor: str) -> list[Line]:
     )
     lines += [line(name, part, Layer.NONE) for name, part in rest if part]
     return lines
+
+
+def _joined(first: list[Line], second: list[Line]) -> list[Line]:
+    """Both, with an empty line between them."""
+    return [*first, Line(""), *second] if first and second else first or second
 
 
 def _remedy(fix: str, where: Where) -> list[Line]:

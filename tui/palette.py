@@ -21,7 +21,8 @@ class Colours:
     """The colours of one theme, as ``#rrggbb``.
 
     ``canvas`` lies behind the timeline and is the colour of text on bars; ``surface`` lies
-    behind the header and titles; ``marked`` lies behind a selection.
+    behind the header and titles; ``marked`` lies behind a selection. ``flat`` colours are
+    never mixed: the terminal has no shades between them.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Colours:
     warning: str
     layers: Mapping[Layer, str]
     families: Mapping[Family, str]
+    flat: bool = False
 
 
 DARK = Colours(
@@ -133,6 +135,56 @@ LIGHT = Colours(
     },
 )
 
+#: For terminals with 16 colours: the colours that Rich takes those to be, so that each stays
+#: what it is here.
+DARK_16 = Colours(
+    name="whichlayer-dark",
+    dark=True,
+    canvas="#000000",
+    surface="#000000",
+    text="#ffffff",
+    dim="#aaaaaa",
+    faint="#555555",
+    accent="#55ffff",
+    marked="#0000aa",
+    cursor="#ffffff",
+    warning="#ffff55",
+    layers={
+        Layer.PYTORCH: "#aa5500",
+        Layer.RUNTIME: "#5555ff",
+        Layer.BOUNDARY: "#00aa00",
+        Layer.CUDA: "#ff55ff",
+        Layer.PRECISION: "#ffff55",
+        Layer.NONE: "#555555",
+        Layer.UNKNOWN: "#aaaaaa",
+    },
+    families={
+        Family.MATMUL: "#00aaaa",
+        Family.ATTENTION: "#55ffff",
+        Family.CONVOLUTION: "#5555ff",
+        Family.REDUCTION: "#00aa00",
+        Family.POINTWISE: "#55ff55",
+        Family.OPTIMIZER: "#aa5500",
+        Family.INDEX: "#ff5555",
+        Family.COMPILED: "#55ffff",
+        Family.COLLECTIVE: "#ff55ff",
+        Family.COPY: "#ffff55",
+        Family.KERNEL: "#aaaaaa",
+        Family.GPU_NOTE: "#aaaaaa",
+        Family.OPERATOR: "#00aaaa",
+        Family.BACKWARD: "#5555ff",
+        Family.ANNOTATION: "#aaaaaa",
+        Family.LOADER: "#aa5500",
+        Family.PYTHON: "#aaaaaa",
+        Family.MODULE: "#00aa00",
+        Family.CALL: "#55ffff",
+        Family.WAIT: "#ff5555",
+        Family.OVERHEAD: "#aa0000",
+        Family.OTHER: "#aaaaaa",
+    },
+    flat=True,
+)
+
 THEMES = {colours.name: colours for colours in (DARK, LIGHT)}
 
 #: Style codes of a timeline row; see :func:`bar_code` and :func:`glyph_code`.
@@ -140,9 +192,12 @@ BLANK, BLANK_MARKED, CURSOR = range(3)
 _FIRST_FAMILY = 3
 _PER_FAMILY = 7
 
-#: How much of the canvas is mixed into every second bar of a family, so that two that touch
-#: can be told apart.
+#: How much darkness is mixed into every second bar of a family, so that two that touch can
+#: be told apart.
 _SECOND_TONE = 0.22
+
+#: Share of a shade from which dark text stands out better on it.
+_STRONG = 0.55
 
 #: How much of the cursor's colour is mixed into the bar that it is on.
 _LIT = 0.5
@@ -191,9 +246,11 @@ class Palette:
 
     def shade(self, layer: Layer, share: float) -> Style:
         """A layer's letter on its colour mixed into the canvas by a share from 0 to 1."""
+        if self.colours.flat:
+            return self.layer(layer, strong=share > _STRONG)
         share = min(max(share, 0.0), 1.0)
         ground = mixed(self.colours.canvas, self.colours.layers[layer], share)
-        ink = self.colours.canvas if share > 0.55 else self.colours.text
+        ink = self.colours.canvas if share > _STRONG else self.colours.text
         return self.style(ink, ground)
 
     @property
@@ -240,13 +297,26 @@ class Palette:
         ]
         for family in Family:
             first = c.families[family]
-            second = mixed(first, c.canvas, _SECOND_TONE)
+            second = first if c.flat else mixed(first, _darkness(c), _SECOND_TONE)
             tones = (first, second)
             styles += [self.style(c.canvas, tone) for tone in tones]
             styles += [self.style(tone) for tone in tones]
             styles += [self.style(tone, c.marked) for tone in tones]
-            styles.append(self.style(c.canvas, mixed(first, c.cursor, _LIT), bold=True))
+            lit = c.cursor if c.flat else mixed(first, c.cursor, _LIT)
+            styles.append(self.style(c.canvas, lit, bold=True))
         return tuple(styles)
+
+
+def palette_for(theme: str, color_system: str | None) -> Palette:
+    """The palette of a theme on a terminal with ``truecolor``, ``256`` or ``standard`` colours."""
+    colours = THEMES.get(theme, DARK)
+    if colours.dark and color_system == "standard":
+        colours = DARK_16
+    return Palette(colours)
+
+
+def _darkness(colours: Colours) -> str:
+    return colours.canvas if colours.dark else colours.text
 
 
 def mixed(colour: str, other: str, share: float) -> str:

@@ -36,13 +36,19 @@ def row_at(document: Document, rows: tuple[ShownRow, ...], index: int) -> Row | 
 
 
 def slice_at(document: Document, rows: tuple[ShownRow, ...], view: View) -> int:
-    """Trace row of the slice that the cursor is on, or -1."""
+    """Trace row of the slice that the cursor is on, or -1.
+
+    A slice that begins later in the cursor's column counts, as it cannot be told apart there;
+    but on a GPU not where the cursor is in a gap.
+    """
     row = row_at(document, rows, view.row)
     if row is None:
         return -1
-    cell = view.port.cell_of(view.cursor_ns)
-    index = row.index_at(view.cursor_ns, view.port.edge(cell + 1))
-    return -1 if index < 0 else int(row.slices[index])
+    here = row.index_at(view.cursor_ns)
+    if here < 0 and not _in_gap_of_row(document, rows, view):
+        cell = view.port.cell_of(view.cursor_ns)
+        here = row.index_at(view.cursor_ns, view.port.edge(cell + 1))
+    return -1 if here < 0 else int(row.slices[here])
 
 
 def to_gap(document: Document, view: View, step: int) -> View | None:
@@ -244,6 +250,11 @@ def _steps(document: Document, device: int) -> tuple[HeatRow, ...]:
 def _shows_one(view: View, span: tuple[int, int]) -> bool:
     """True where the view shows little more than one step."""
     return view.port.span_ns * _STEP_SHARE**2 <= span[1] - span[0] <= view.port.span_ns
+
+
+def _in_gap_of_row(document: Document, rows: tuple[ShownRow, ...], view: View) -> bool:
+    device = document.device_of(rows[view.row].lane)
+    return device is not None and document.gaps[device].at(view.cursor_ns) >= 0
 
 
 def _culprit(document: Document, view: View) -> int:

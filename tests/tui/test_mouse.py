@@ -18,7 +18,7 @@ LABEL = 16
 async def wheel(
     app: WhichlayerApp,
     pilot: Pilot[int],
-    turn: type[events.MouseScrollUp] | type[events.MouseScrollDown],
+    turn: type[events.MouseScrollUp | events.MouseScrollDown],
     offset: tuple[int, int],
     shift: bool = False,
 ) -> None:

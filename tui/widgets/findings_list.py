@@ -13,6 +13,9 @@ from whichlayer.tui.view import View
 from whichlayer.tui.widgets.pane import Piece, shortened, strip_of
 from whichlayer.tui.widgets.panel import Panel
 
+#: Narrower than this, the share stands alone.
+_BOTH_FIGURES = 36
+
 #: A title cut to less than this says nothing.
 _LEAST_TITLE = 12
 
@@ -62,7 +65,9 @@ class FindingsList(Panel):
         if index == self.chosen:
             style = palette.chosen if self.has_focus else palette.marked
         worth = finding.time_ns if finding.recoverable_ns is None else finding.recoverable_ns
-        figures = f"{time_text(worth):>9}{share_text(finding.share):>8}"
+        figures = f"{share_text(finding.share):>8}"
+        if width > _BOTH_FIGURES:
+            figures = f"{time_text(worth):>9}{figures}"
         room = max(width - len(figures) - 4, 4)
         text = finding.rule
         if room - len(text) > _LEAST_TITLE:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
+from textual.geometry import Region
 from textual.strip import Strip
 
 from whichlayer.analysis.results import Finding
@@ -50,10 +51,15 @@ class RegionPane(Panel):
         """Take what is chosen in a table, else the slice under the cursor (-1 for none)."""
         self._subject, self._slice = subject, slice_row
         said = self._describe()
-        if said != self._said:
-            self._said = said
-            self.top = self.chosen = 0
-            self._wrap()
+        if said == self._said:
+            return
+        before, top = self._strips, self.top
+        self._said = said
+        self.top = 0
+        self._wrap()
+        for y in range(self.size.height):
+            if _at(before, top + y) != _at(self._strips, y):
+                self.refresh(Region(0, y, self.size.width, 1))
 
     def document_changed(self) -> None:
         """Say it in the new colours, of the new document."""
@@ -63,6 +69,7 @@ class RegionPane(Panel):
     def on_resize(self) -> None:
         """Wrap anew."""
         self._wrap()
+        self.refresh()
 
     def choose(self, line: int) -> None:
         """There is no chosen line here: moving scrolls."""
@@ -74,8 +81,7 @@ class RegionPane(Panel):
 
     def render_line(self, y: int) -> Strip:
         """One line of text."""
-        index = self.top + y
-        pieces = self._strips[index] if index < len(self._strips) else []
+        pieces = _at(self._strips, self.top + y)
         return strip_of(pieces, self.size.width, self.palette.text)
 
     @property
@@ -101,7 +107,10 @@ class RegionPane(Panel):
         self._strips = [
             pieces for line in self._said for pieces in wrapped(self, line, max(width, 8))
         ]
-        self.refresh()
+
+
+def _at(lines: list[list[Piece]], index: int) -> list[Piece]:
+    return lines[index] if index < len(lines) else []
 
 
 def wrapped(pane: Pane, line: Line, width: int) -> list[list[Piece]]:

@@ -6,12 +6,16 @@ would cost a repaint of everything for every step of it.
 
 from __future__ import annotations
 
+from textual.geometry import Region
 from textual.strip import Strip
 
 from whichlayer.analysis.report.units import time_text
 from whichlayer.tui.ruler import Axis, axis_of
 from whichlayer.tui.view import View
 from whichlayer.tui.widgets.pane import Pane, Piece, strip_of
+
+#: No label of the cursor is longer, the blank after it included.
+_MOST_LABEL = 28
 
 
 class Ruler(Pane):
@@ -25,11 +29,14 @@ class Ruler(Pane):
         self._axis: tuple[object, Axis] | None = None
 
     def view_changed(self, old: View | None) -> None:
-        """Everything here moves with the view."""
-        if self.view is None or old is None or (
-            old.port, old.cursor_ns, old.marked
-        ) != (self.view.port, self.view.cursor_ns, self.view.marked):  # fmt: skip
+        """Everything here moves with the view; the cursor only over its own cells."""
+        view = self.view
+        if view is None or old is None or (old.port, old.marked) != (view.port, view.marked):
             self.refresh()
+        elif old.cursor_ns != view.cursor_ns:
+            last = max(view.port.cell_of(time) for time in (old.cursor_ns, view.cursor_ns))
+            cells = self.label_cells + max(last, 0) + _MOST_LABEL
+            self.refresh(Region(0, 0, min(cells, self.size.width), 1))
 
     def render_line(self, y: int) -> Strip:
         """One line."""

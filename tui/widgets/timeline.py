@@ -12,7 +12,7 @@ from whichlayer.tui.frame import Frame, draw_frame
 from whichlayer.tui.lanes import ShownRow
 from whichlayer.tui.messages import FitAsked, LaneFolded, Looked, TimelineResized
 from whichlayer.tui.raster import Cells, Row
-from whichlayer.tui.travel import rows_of
+from whichlayer.tui.travel import row_at, rows_of
 from whichlayer.tui.view import View
 from whichlayer.tui.widgets.pane import Pane, shortened
 
@@ -62,16 +62,33 @@ class Timeline(Pane, can_focus=True):
         if self._frame is None or scrolled or view.marked != old.marked:
             self._strips.clear()
             self.refresh()
-        elif (view.row, view.cursor_ns) != (old.row, old.cursor_ns):
-            for row in {view.row, old.row}:
-                self._strips.pop(row, None)
-                self.refresh_row(row)
+        elif view.row != old.row:
+            self._refresh_row(old.row, self.size.width)
+            self._refresh_row(view.row, self.size.width)
+        elif view.cursor_ns != old.cursor_ns:
+            self._refresh_row(view.row, self._touched_cells(old, view))
 
-    def refresh_row(self, row: int) -> None:
-        """Repaint one row of the timeline."""
+    def _refresh_row(self, row: int, cells: int) -> None:
+        """Repaint the first cells of a row: what is to the right of them stays as it is."""
+        self._strips.pop(row, None)
         y = row - self.top
         if 0 <= y < self.size.height:
-            self.refresh(Region(0, y, self.size.width, 1))
+            self.refresh(Region(0, y, cells, 1))
+
+    def _touched_cells(self, old: View, new: View) -> int:
+        """How much of the cursor's row looks otherwise when the cursor moves along it."""
+        row = row_at(self.document, self.rows, new.row) if self.document else None
+        last = max(view.port.cell_of(view.cursor_ns) for view in (old, new))
+        if row is not None:
+            lit = {self._focus(row, old), self._focus(row, new)}
+            for index in lit - {-1} if len(lit) > 1 else ():
+                last = max(last, new.port.cell_of(int(row.end_ns[index])))
+        return min(max(self.label_cells + last + 1, 1), self.size.width)
+
+    @staticmethod
+    def _focus(row: Row, view: View) -> int:
+        cell = view.port.cell_of(view.cursor_ns)
+        return row.index_at(view.cursor_ns, view.port.edge(cell + 1))
 
     def scroll_rows(self, count: int) -> None:
         """Scroll without moving the cursor."""
@@ -127,7 +144,7 @@ class Timeline(Pane, can_focus=True):
         cell = port.cell_of(view.cursor_ns)
         if not 0 <= cell < port.cells:
             return Marks(selected)
-        return Marks(selected, cell, row.index_at(view.cursor_ns, port.edge(cell + 1)))
+        return Marks(selected, cell, self._focus(row, view))
 
     def _label(self, index: int, view: View) -> Segment:
         assert self.document is not None
