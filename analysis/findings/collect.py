@@ -10,6 +10,8 @@ from whichlayer.analysis.findings.catalogue import kernel_rules
 from whichlayer.analysis.findings.where import where_of
 from whichlayer.analysis.gaps.catalogue import cause_rules
 from whichlayer.analysis.gaps.explain import explain_gap, microseconds
+from whichlayer.analysis.kernels.advice import fix_for
+from whichlayer.analysis.kernels.peaks import device_entry, match_device
 from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.results import Analysis, Finding, KernelGroup, Region, Where
 from whichlayer.analysis.rule import Rule
@@ -57,7 +59,7 @@ def _gap_finding(
     where = _commonest([text.where for text in texts], length[: len(texts)].tolist())
     longest = microseconds(int(length[0]))
     evidence = (
-        f"{microseconds(time)} in {len(pieces)} pieces, the longest {longest}",
+        f"{microseconds(time)} in {_count(len(pieces), 'piece')}, the longest {longest}",
         *texts[0].evidence,
     )
     return Finding(
@@ -77,6 +79,10 @@ def _gap_finding(
         confidence=_confidence(analysis, rule),
         threshold=_threshold(rule, share),
     )
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def _commonest(places: list[Where], weight: list[int]) -> Where:
@@ -131,9 +137,13 @@ def _kernel_finding(
 ) -> Finding:
     share = time / analysis.budget.total_ns
     calls = sum(group.calls for group in groups)
-    evidence = [f"{calls} kernels lose {microseconds(time)} against what the card can do"]
+    lost = (
+        f"{_count(calls, 'call')} of slow kernels, {microseconds(time)} above what the card needs"
+    )
+    evidence = [lost]
     evidence += [
-        f"{group.short_name}: {group.calls} calls, {microseconds(group.total_ns)}; {group.why}"
+        f"{group.short_name}: {_count(group.calls, 'call')}, {microseconds(group.total_ns)}; "
+        f"{group.why}"
         for group in groups[:3]
     ]
     return Finding(
@@ -143,13 +153,21 @@ def _kernel_finding(
         time_ns=time,
         recoverable_ns=None,
         share=share,
-        fix=rule.fix,
+        fix=_kernel_fix(analysis, rule, groups[0]),
         where=_kernels_place(analysis, groups),
         evidence=tuple(evidence),
         regions=_kernel_regions(analysis, groups),
         confidence=_confidence(analysis, rule),
         threshold=_threshold(rule, share),
     )
+
+
+def _kernel_fix(analysis: Analysis, rule: Rule, group: KernelGroup) -> str:
+    """The fix on the card that ran the group."""
+    trace = analysis.trace
+    number = trace.lanes[int(trace.lane_id[group.rows[0]])].device
+    entry = device_entry(number, trace.header)
+    return fix_for(rule.id, match_device(entry, trace.header, analysis.options))
 
 
 def _kernels_place(analysis: Analysis, groups: list[KernelGroup]) -> Where:

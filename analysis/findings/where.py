@@ -39,6 +39,11 @@ _PACKAGES = frozenset({"accelerate", "av", "bitsandbytes", "colossalai", "cv2", 
 RECORD_STACKS = "record with torch.profiler.profile(with_stack=True) to see the line"
 
 
+#: Plain numbers: comparing members of an enumeration is slow, and stacks are deep.
+_PYTHON = int(SliceKind.PYTHON)
+_OPERATORS = (int(SliceKind.CPU_OP), int(SliceKind.ANNOTATION))
+
+
 def where_of(trace: Trace, row: int) -> Where:
     """The place in the user's code around a slice; for backward, that of its forward.
 
@@ -68,8 +73,8 @@ def where_of(trace: Trace, row: int) -> Where:
 
 def _frames(trace: Trace, chain: list[int]) -> Iterator[tuple[str, int]]:
     """(file, line) of the Python stack, innermost first."""
-    for row in chain:
-        if trace.kind[row] == SliceKind.PYTHON:
+    for row, kind in zip(chain, trace.kind[chain].tolist(), strict=True):
+        if kind == _PYTHON:
             match = _FRAME.match(trace.name(row))
             if match:
                 yield match["file"].replace("\\", "/"), int(match["line"])
@@ -116,8 +121,8 @@ def _owner(file: str) -> str:
 def _module_path(trace: Trace, chain: list[int]) -> str | None:
     """Names of the nn.Modules around a slice, outermost first."""
     names = []
-    for row in reversed(chain):
-        if trace.kind[row] == SliceKind.PYTHON:
+    for row, kind in zip(reversed(chain), trace.kind[chain[::-1]].tolist(), strict=True):
+        if kind == _PYTHON:
             match = _MODULE.match(trace.name(row))
             if match:
                 names.append(match["name"])
@@ -126,8 +131,8 @@ def _module_path(trace: Trace, chain: list[int]) -> str | None:
 
 def _operator(trace: Trace, chain: list[int]) -> str | None:
     """The operators and annotations around a slice, outermost first, at most three."""
-    kinds = (SliceKind.CPU_OP, SliceKind.ANNOTATION)
-    names = [trace.name(row) for row in reversed(chain) if trace.kind[row] in kinds]
+    pairs = zip(reversed(chain), trace.kind[chain[::-1]].tolist(), strict=True)
+    names = [trace.name(row) for row, kind in pairs if kind in _OPERATORS]
     names = [name for name in names if not name.startswith("ProfilerStep#")]
     return clean(" > ".join(names[-3:])) if names else None
 

@@ -128,7 +128,7 @@ def assemble(recording: Recording) -> Trace:
         detail_id=slices.detail_id,
         parent=parent,
         depth=depth,
-        launch=join_launches(slices.kind, slices.correlation, slices.start_ns),
+        launch=join_launches(slices.kind, slices.correlation, slices.external_id, slices.start_ns),
         stray=stray,
         lanes=tuple(name_lane(recording.lanes[index], recording.naming) for index in order),
         lane_rows=lane_rows,

@@ -8,8 +8,11 @@ from whichlayer.analysis.trace.columns import Int32, Int64, UInt8
 from whichlayer.analysis.trace.kinds import GPU_WORK, SliceKind
 
 
-def join_launches(kind: UInt8, correlation: Int64, start_ns: Int64) -> Int32:
+def join_launches(kind: UInt8, correlation: Int64, external_id: Int64, start_ns: Int64) -> Int32:
     """The launching runtime slice of every GPU activity, by correlation number.
+
+    A file in which no activity carries a correlation is joined by ``External id``, which such
+    files repeat on the call and on what it launched.
 
     One graph launch owns many kernels, and a number can recur. Of several calls with the
     number, the last that begins at or before the activity is taken, else the first. Numbers
@@ -19,7 +22,10 @@ def join_launches(kind: UInt8, correlation: Int64, start_ns: Int64) -> Int32:
         int32 (n,), -1 off the GPU and where the file holds no launch.
     """
     launch = np.full(len(kind), -1, np.int32)
-    work = np.flatnonzero(np.isin(kind, GPU_WORK) & (correlation > 0))
+    on_gpu = np.isin(kind, GPU_WORK)
+    if not bool((correlation[on_gpu] > 0).any()):
+        correlation = external_id
+    work = np.flatnonzero(on_gpu & (correlation > 0))
     calls = np.flatnonzero((kind == SliceKind.RUNTIME) & (correlation > 0))
     if not len(work) or not len(calls):
         return launch

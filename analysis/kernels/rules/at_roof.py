@@ -17,7 +17,7 @@ from whichlayer.analysis.rule import Rule
 RULE: Final = Rule(
     id="at-roof",
     layer=Layer.NONE,
-    title="At the roof of this card",
+    title="at the roof of this card",
     fix="only fewer bytes or flops help: fuse, use a narrower type, change the algorithm",
     thresholds={"bandwidth": ROOF_BANDWIDTH, "rate": ROOF_RATE},
     source="whichlayer's design: shares of the data sheet that well-made kernels reach",

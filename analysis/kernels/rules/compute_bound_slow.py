@@ -17,7 +17,7 @@ from whichlayer.analysis.rule import Rule
 RULE: Final = Rule(
     id="compute-bound-slow",
     layer=Layer.CUDA,
-    title="Compute-bound kernel far below the card's rate",
+    title="compute-bound kernel far below the card's rate",
     fix="choose sizes in multiples of the tile, tune the library (autotune), update it",
     thresholds={"rate": 0.60, "least_us": 50.0},
     source="whichlayer's design; the rate is a share of what good products reach, not of the sheet",

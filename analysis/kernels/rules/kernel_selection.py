@@ -22,7 +22,7 @@ from whichlayer.analysis.rule import Rule
 RULE: Final = Rule(
     id="kernel-selection",
     layer=Layer.BOUNDARY,
-    title="The library chose a kernel that cannot use this card well",
+    title="the library chose a kernel that cannot use this card well",
     fix="pad sizes to multiples of 8 (16 for 8-bit types), use channels_last, check backend flags",
     thresholds={"rate": 0.60},
     source="alignment rules of cuBLAS, cuDNN and hipBLASLt; thresholds are whichlayer's",

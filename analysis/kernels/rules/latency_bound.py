@@ -17,7 +17,7 @@ from whichlayer.analysis.rule import Rule
 RULE: Final = Rule(
     id="latency-bound",
     layer=Layer.BOUNDARY,
-    title="Kernel too short to fill the card",
+    title="kernel too short to fill the card",
     fix="launch fewer, larger kernels: torch.compile, CUDA graphs, a larger batch",
     thresholds={"floor_share": 0.5, "slack": 1.5},
     source="whichlayer's design; floors as read from each trace",

@@ -16,7 +16,7 @@ from whichlayer.analysis.rule import Rule
 RULE: Final = Rule(
     id="layout-copy",
     layer=Layer.BOUNDARY,
-    title="Tensors rearranged around convolutions",
+    title="tensors rearranged around convolutions",
     fix="model.to(memory_format=torch.channels_last), and the input too",
     source="kernel names of cuDNN and MIOpen; the time such kernels take is what is lost",
 )

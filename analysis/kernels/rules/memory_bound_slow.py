@@ -17,7 +17,7 @@ from whichlayer.analysis.rule import Rule
 RULE: Final = Rule(
     id="memory-bound-slow",
     layer=Layer.CUDA,
-    title="Memory-bound kernel far below the card's bandwidth",
+    title="memory-bound kernel far below the card's bandwidth",
     fix="check layout and alignment of its tensors, update the library, or write it in Triton",
     thresholds={"bandwidth": 0.60, "trivial_kernels": 3.0},
     source="whichlayer's design; tried on 143 recorded traces",

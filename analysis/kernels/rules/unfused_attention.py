@@ -18,7 +18,7 @@ from whichlayer.analysis.rule import Rule
 RULE: Final = Rule(
     id="unfused-attention",
     layer=Layer.PYTORCH,
-    title="Attention in separate operators",
+    title="attention in separate operators",
     fix="call torch.nn.functional.scaled_dot_product_attention (fused) in the model",
     thresholds={"gain": 1.5, "attention_rate": 0.5},
     source="whichlayer's design; the rate is what flash kernels reach of good products' rate",
