@@ -51,6 +51,11 @@ def quality_warnings(
 def _no_kernels(trace: Trace, devices: Sequence[Activities]) -> Iterator[TraceWarning]:
     if devices:
         return
+    if any(warning.code == "truncated" for warning in trace.warnings):
+        yield TraceWarning(
+            "Q1", "no GPU activity before the cut: profilers write it last, so no GPU verdict"
+        )
+        return
     calls = trace.kind == SliceKind.RUNTIME
     launches = [i for i in np.unique(trace.name_id[calls]).tolist() if "Launch" in trace.strings[i]]
     if launches:
