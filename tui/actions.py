@@ -5,10 +5,16 @@ Movement keys act on the part that has the focus: the timeline, or a panel's lis
 
 from __future__ import annotations
 
-from textual.app import App
+from collections.abc import Iterable
+from functools import partial
+from typing import Any
+
+from textual.app import App, SystemCommand
+from textual.screen import Screen
 
 from whichlayer.tui import travel
 from whichlayer.tui.document import Document
+from whichlayer.tui.keys import KEYS
 from whichlayer.tui.layout import PANELS
 from whichlayer.tui.palette import DARK, LIGHT
 from whichlayer.tui.view import History, View
@@ -54,6 +60,14 @@ class KeyActions(App[int]):
             self.say(otherwise)
         else:
             self.look_at(view, noted)
+
+    def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
+        """The commands of the palette: the key table, and what Textual adds of its own."""
+        for key in KEYS:
+            if key.id != "commands":
+                run = partial(self.run_action, key.action)
+                yield SystemCommand(f"{key.does[0].upper()}{key.does[1:]}", key.shown, run)
+        yield SystemCommand("Screenshot", "save the screen as SVG", self.action_screenshot)
 
     def action_zoom(self, steps: int) -> None:
         """Zoom about the cursor."""

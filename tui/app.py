@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import ClassVar
 
 from textual import events, on
@@ -59,7 +60,7 @@ _STRETCH_SHARE = 0.25
 class WhichlayerApp(KeyActions):
     """One trace on one screen."""
 
-    CSS_PATH = "app.tcss"
+    CSS_PATH = Path(__file__).with_name("app.tcss")
     TITLE = "whichlayer"
     BINDINGS: ClassVar[list[BindingType]] = list(bindings())
 

@@ -60,7 +60,9 @@ class Ruler(Pane):
                 line.write(first, f"├{length.center(last - first - 1, '─')}┤"
                            if last - first > len(length) + 1 else "━" * (last - first + 1), 1)  # fmt: skip
         cell = port.cell_of(self.view.cursor_ns)
-        if 0 <= cell < port.cells:
+        if 0 <= cell < port.cells and marked is not None and _within(marked, self.view.cursor_ns):
+            line.write(cell, "▼", 2)
+        elif 0 <= cell < port.cells:
             text = axis.instant(self.view.cursor_ns, max(port.span_ns // port.cells // 2, 1))
             if cell + len(text) < port.cells:
                 line.write(cell, f"▼{text}", 2)
@@ -70,6 +72,10 @@ class Ruler(Pane):
         pieces: list[Piece] = [self.labelled(base)]
         pieces += [(text, styles[code]) for text, code in line.runs()]
         return strip_of(pieces, width, palette.text)
+
+
+def _within(span: tuple[int, int], time_ns: int) -> bool:
+    return span[0] <= time_ns <= span[1]
 
 
 class Written:

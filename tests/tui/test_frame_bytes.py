@@ -1,0 +1,119 @@
+"""What frames cost a slow link: bytes for a terminal with 256 colours."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from rich.console import Console
+from textual._compositor import CompositorUpdate
+
+from tests.tui.recording import build_trace
+from tests.tui.screen import LARGE, MEDIUM, ReadyLoader
+from whichlayer.analysis import analyse
+from whichlayer.analysis.results import Analysis, Options
+from whichlayer.analysis.trace.columns import Lane, Trace
+from whichlayer.analysis.trace.kinds import LaneKind, SliceKind
+from whichlayer.tui.app import WhichlayerApp
+
+CONSOLE = Console(color_system="256", force_terminal=True, legacy_windows=False)
+STREAMS, THREADS, SLICES = 10, 18, 3000
+LENGTH = 10**9
+
+
+class CountedApp(WhichlayerApp):
+    """Counts the bytes of every frame."""
+
+    sent = 0
+
+    def _display(self, screen: Any, renderable: Any) -> None:
+        if isinstance(renderable, CompositorUpdate) and not self._batch_count:
+            self.sent += len(renderable.render_segments(CONSOLE).encode())
+        super()._display(screen, renderable)
+
+
+def crowded_trace() -> Trace:
+    """Streams and threads full of short slices of many families."""
+    rng = np.random.default_rng(3)
+    lanes = [Lane(0, i, LaneKind.GPU_STREAM, 0, i) for i in range(STREAMS)]
+    lanes += [Lane(9, i, LaneKind.CPU_THREAD, name=f"t{i}") for i in range(THREADS)]
+    names = ["sgemm", "vectorized_elementwise_kernel", "reduce_kernel", "softmax", "nchwToNhwc",
+             "flash_fwd", "triton_poi_fused", "void cutlass::Kernel"]  # fmt: skip
+    starts, ends, kinds = [], [], []
+    for lane in lanes:
+        edges = np.sort(rng.choice(LENGTH, 2 * SLICES, replace=False))
+        starts.append(edges[::2])
+        ends.append(edges[1::2])
+        kind = SliceKind.KERNEL if lane.kind == LaneKind.GPU_STREAM else SliceKind.CPU_OP
+        kinds.append(np.full(SLICES, kind, np.uint8))
+    count = SLICES * len(lanes)
+    none = np.full(count, -1, np.int32)
+    return build_trace(
+        [], tuple(lanes), strings=names, start_ns=np.concatenate(starts),
+        end_ns=np.concatenate(ends), kind=np.concatenate(kinds),
+        name_id=rng.integers(0, len(names), count).astype(np.int32),
+        category_id=np.zeros(count, np.int32),
+        lane_id=np.repeat(np.arange(len(lanes), dtype=np.int32), SLICES),
+        correlation=none.astype(np.int64), external_id=none.astype(np.int64), detail_id=none,
+        parent=none, depth=np.zeros(count, np.int32), launch=none,
+        stray=np.zeros(count, np.bool_), events=count,
+        lane_rows=np.arange(len(lanes) + 1, dtype=np.int64) * SLICES,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def crowded() -> tuple[Trace, Analysis]:
+    trace = crowded_trace()
+    return trace, analyse(trace)
+
+
+def counted(trace: Trace, analysis: Analysis) -> CountedApp:
+    return CountedApp(
+        ReadyLoader("a.json", Options(), lambda p, progress: trace, lambda t, o: analysis)
+    )
+
+
+@pytest.mark.parametrize(("size", "most"), [(MEDIUM, 24_000), (LARGE, 45_000)])
+async def test_a_full_repaint_keeps_its_budget(
+    size: tuple[int, int], most: int, crowded: tuple[Trace, Analysis]
+) -> None:
+    app = counted(*crowded)
+    async with app.run_test(size=size) as pilot:
+        await pilot.pause()
+        costs = []
+        for key in ("w", "w", "d", "w", "w", "a", "w", "f", "f", "w"):
+            app.sent = 0
+            await pilot.press(key)
+            await pilot.pause()
+            costs.append(app.sent)
+        app.sent = 0
+        for pane in app.panes:
+            pane.refresh()
+        await pilot.pause()
+        assert app.sent > 5_000, "nothing was counted"
+        assert app.sent <= most
+        assert sorted(costs)[len(costs) // 2] <= most
+
+
+async def test_a_cursor_move_costs_little_and_rest_costs_nothing(
+    trace: Trace, analysis: Analysis
+) -> None:
+    app = counted(trace, analysis)
+    async with app.run_test(size=MEDIUM) as pilot:
+        await pilot.pause()
+        await pilot.press("home", "w", "w")
+        await pilot.pause()
+        costs = []
+        for _ in range(8):
+            app.sent = 0
+            await pilot.press("l")
+            await pilot.pause()
+            costs.append(app.sent)
+        assert 0 < sorted(costs)[len(costs) // 2] <= 1_000, costs
+        assert max(costs) <= 4_000
+        app.sent = 0
+        await pilot.pause()
+        app.look_at(app.look) if app.look else None
+        await pilot.pause()
+        assert app.sent == 0

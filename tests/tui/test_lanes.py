@@ -1,0 +1,182 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.tui.recording import ADD, GEMM, LANES, NCCL, Slice, build_trace, step_slices
+from whichlayer.analysis.trace.columns import Lane
+from whichlayer.analysis.trace.kinds import LaneKind, SliceKind
+from whichlayer.tui.document import Document, open_document
+from whichlayer.tui.families import Family, families_of, family_of
+from whichlayer.tui.lanes import FOLDED_ROWS, Fold, list_lanes, nesting_without, shown_rows
+from whichlayer.tui.names import short_of
+
+
+def test_streams_come_first_collectives_apart_then_threads_with_frames_below(
+    document: Document,
+) -> None:
+    assert [lane.title for lane in document.lanes] == [
+        "GPU0 s7", "GPU0 s20 comm", "CPU main", "  python", "CPU pt_autograd_0",
+    ]  # fmt: skip
+    assert [lane.group for lane in document.lanes] == ["gpu", "gpu", "cpu", "python", "cpu"]
+
+
+def test_every_slice_is_in_exactly_one_row(document: Document) -> None:
+    drawn = [
+        row
+        for lane in document.lanes
+        for depth in range(lane.depth)
+        for row in lane.row(depth).slices.tolist()
+    ]
+    assert sorted(drawn) == list(range(len(document.trace)))
+
+
+def test_operators_nest_without_the_frames_between_them(document: Document) -> None:
+    main = document.lanes[2]
+    names = [document.names.short(int(row)) for row in main.row(1).slices[:3]]
+    assert names == ["enumerate(DataLoader)#_Iter.__next__", "aten::mm", "cudaStreamSynchronize"]
+    frames = document.lanes[3]
+    assert [document.names.short(int(row)) for row in frames.row(0).slices] == ["<module>"]
+
+
+def test_plain_outer_frames_are_skipped_while_folded(document: Document) -> None:
+    frames = document.lanes[3]
+    assert frames.first_row == 1
+    assert frames.shown_depths(Fold.SOME)[0] == 1
+    assert frames.shown_depths(Fold.ALL)[0] == 0
+
+
+def test_a_slice_is_found_by_its_row(document: Document) -> None:
+    for lane in document.lanes:
+        for depth in range(lane.depth):
+            for row in lane.row(depth).slices.tolist():
+                assert lane.depth_of(row) == depth
+    assert document.lanes[0].depth_of(10**6) == -1
+
+
+def deep_lane(depth: int) -> list[Slice]:
+    return [(0, SliceKind.CPU_OP, f"aten::op{i}", i, 1000 - i, i, -1) for i in range(depth)]
+
+
+def test_folded_lanes_tell_how_many_rows_they_hide() -> None:
+    lane = (Lane(1, 2, LaneKind.CPU_THREAD, name="t"),)
+    document = open_document(build_trace(deep_lane(12), lane))
+    rows = shown_rows(document.lanes, {})
+    assert len(rows) == FOLDED_ROWS["cpu"] and rows[-1].hidden == 12 - FOLDED_ROWS["cpu"]
+    assert len(shown_rows(document.lanes, {0: Fold.ALL})) == 12
+    assert len(shown_rows(document.lanes, {0: Fold.LINE})) == 1
+
+
+def test_lanes_get_more_rows_where_the_screen_has_room() -> None:
+    lane = (Lane(1, 2, LaneKind.CPU_THREAD, name="t"),)
+    document = open_document(build_trace(deep_lane(12), lane))
+    assert len(shown_rows(document.lanes, {}, lines=9)) == 9
+    assert len(shown_rows(document.lanes, {}, lines=40)) == 12
+    assert len(shown_rows(document.lanes, {0: Fold.LINE}, lines=40)) == 1
+
+
+@st.composite
+def calls_and_frames(draw: st.DrawFn) -> list[Slice]:
+    """Nested calls and frames of one thread, some of them crossing."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    slices: list[Slice] = []
+
+    def fill(low: int, high: int, depth: int) -> None:
+        time = low
+        while high - time > 4 and depth < 7 and len(slices) < 60:
+            start = time + int(rng.integers(0, 5))
+            end = start + int(rng.integers(1, max(high - time, 2)))
+            crossing = rng.random() < 0.1
+            end = end + 3 if crossing else min(end, high)
+            kind = SliceKind.PYTHON if rng.random() < 0.5 else SliceKind.CPU_OP
+            slices.append((0, kind, f"{kind.name}{depth}", start, end, depth, -1))
+            fill(start, min(end, high), depth + 1)
+            time = end
+
+    fill(0, 400, 0)
+    return slices
+
+
+@given(calls_and_frames())
+def test_rows_without_frames_never_overlap(slices: list[Slice]) -> None:
+    if not slices:
+        return
+    trace = build_trace(slices, (Lane(1, 2, LaneKind.CPU_THREAD),))
+    rows = np.arange(len(trace), dtype=np.int32)
+    python = trace.kind == SliceKind.PYTHON
+    depth = nesting_without(trace, rows, python)
+    for mine in (python, ~python):
+        for level in set(depth[mine].tolist()):
+            here = np.flatnonzero(mine & (depth == level))
+            assert (trace.start_ns[here][1:] >= trace.end_ns[here][:-1]).all()
+
+
+def test_strays_and_the_recording_itself_are_not_drawn() -> None:
+    slices: list[Slice] = [
+        (0, SliceKind.PROFILER, "PyTorch Profiler (0)", 0, 10**9, 0, -1),
+        (0, SliceKind.CPU_OP, "aten::mm", 10, 20, 1, -1),
+        (0, SliceKind.CPU_OP, "aten::far", 10**12, 10**12 + 1, 1, -1),
+    ]
+    stray = np.array([False, False, True])
+    trace = build_trace(slices, (Lane(1, 2, LaneKind.CPU_THREAD),), stray=stray)
+    document = open_document(trace)
+    assert sum(len(document.lanes[0].row(d)) for d in range(document.lanes[0].depth)) == 1
+    assert document.high_ns == 21
+
+
+def test_a_trace_without_slices_has_no_lanes() -> None:
+    document = open_document(build_trace([], ()))
+    assert document.lanes == () and document.high_ns > document.low_ns
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "family"),
+    [
+        (SliceKind.KERNEL, GEMM, Family.MATMUL),
+        (SliceKind.KERNEL, ADD, Family.POINTWISE),
+        (SliceKind.KERNEL, NCCL, Family.COLLECTIVE),
+        (SliceKind.KERNEL, "whatever", Family.KERNEL),
+        (SliceKind.MEMCPY, "Memcpy HtoD (Pageable -> Device)", Family.COPY),
+        (SliceKind.RUNTIME, "cudaStreamSynchronize", Family.WAIT),
+        (SliceKind.RUNTIME, "cudaLaunchKernel", Family.CALL),
+        (SliceKind.RUNTIME, "cudaMemcpyAsync", Family.CALL),
+        (SliceKind.ANNOTATION, "enumerate(DataLoader)#_It.__next__", Family.LOADER),
+        (SliceKind.CPU_OP, "autograd::engine::evaluate_function: MulBackward0", Family.BACKWARD),
+        (SliceKind.PYTHON, "nn.Module: Linear_0", Family.MODULE),
+    ],
+)
+def test_families_are_told_by_kind_and_name(kind: SliceKind, name: str, family: Family) -> None:
+    assert family_of(kind, name) == family
+
+
+def test_families_of_a_trace_are_those_of_its_slices() -> None:
+    trace = build_trace()
+    codes = families_of(trace)
+    for row in range(len(trace)):
+        assert codes[row] == family_of(SliceKind(int(trace.kind[row])), trace.name(row))
+
+
+def test_a_stream_is_a_collectives_lane_by_what_most_of_it_is() -> None:
+    slices: list[Slice] = [
+        *step_slices(),
+        *((0, SliceKind.KERNEL, NCCL, 10**7 + i, 10**7 + i + 1, 0, -1) for i in range(2)),
+    ]
+    trace = build_trace(slices)
+    assert list_lanes(trace, families_of(trace))[0].title == "GPU0 s7"
+    assert LANES[0].stream == 7
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "short"),
+    [
+        (SliceKind.PYTHON, "/a/b/train.py(42): step", "step"),
+        (SliceKind.PYTHON, "<built-in method x of y object at 0x7f>", None),
+        (SliceKind.PYTHON, "nn.Module: Linear_0", "Linear_0"),
+        (SliceKind.CPU_OP, "aten::mm", "aten::mm"),
+        (SliceKind.CPU_OP, "evil\x1b[31m\nname", "evil\\x1b[31m name"),
+    ],
+)
+def test_short_names(kind: SliceKind, name: str, short: str | None) -> None:
+    assert short_of(kind, name) == (short or name)

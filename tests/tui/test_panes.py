@@ -1,0 +1,212 @@
+"""What the parts of the screen say, line by line."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.tui.recording import build_analysis, build_trace
+from tests.tui.screen import LARGE, MEDIUM, SMALL, screen_of, text_of, view_of
+from whichlayer.analysis.layers import Layer
+from whichlayer.analysis.results import Analysis, Segments, State
+from whichlayer.analysis.trace.columns import Trace
+from whichlayer.tui.layout import PANELS, arrangement_for
+from whichlayer.tui.widgets.panel import Panel
+
+SIZES = [SMALL, MEDIUM, LARGE, (250, 70), (40, 12)]
+
+
+async def test_header_names_file_gpu_rank_and_window(trace: Trace, analysis: Analysis) -> None:
+    async with screen_of(trace, analysis) as (app, _):
+        (line,) = text_of(app, "header")
+        for fact in ("whichlayer", "step.json", "A100-SXM4-80GB", "rank 3/8", "steps 1–3",
+                     "3.000 ms", "1 warning", "● ready"):  # fmt: skip
+            assert fact in line
+
+
+async def test_verdict_comes_with_the_shares_of_the_layers(
+    trace: Trace, analysis: Analysis
+) -> None:
+    async with screen_of(trace, analysis) as (app, _):
+        (line,) = text_of(app, "verdict")
+        assert line.startswith(" ABOVE CUDA  50% in gaps, 7% lost in kernels.")
+        assert " R  40.0 % " in line and " P  10.0 % " in line and " C  7.0 % " in line
+        assert line.index(" R ") < line.index(" P  1") < line.index(" C  7")
+
+
+async def test_verdict_speaks_the_words_of_the_vendor(trace: Trace, analysis: Analysis) -> None:
+    devices = (replace(analysis.devices[0], vendor="amd"),)
+    async with screen_of(trace, replace(analysis, devices=devices)) as (app, _):
+        assert text_of(app, "verdict")[0].startswith(" ABOVE HIP ")
+
+
+async def test_layer_strip_has_a_letter_for_every_column(trace: Trace, analysis: Analysis) -> None:
+    async with screen_of(trace, analysis) as (app, pilot):
+        (line,) = text_of(app, "layers")
+        cells = line[16:]
+        port = view_of(app).port
+        assert cells[port.cell_of(150_000)] == "R"
+        assert cells[port.cell_of(650_000)] == "P"
+        assert cells[port.cell_of(780_000)] == "C"
+        assert cells[port.cell_of(450_000)] == "·"
+        assert set(cells) <= set("RPC· ")
+        await pilot.press("end")
+
+
+async def test_overview_marks_the_visible_span(trace: Trace, analysis: Analysis) -> None:
+    async with screen_of(trace, analysis) as (app, pilot):
+        (line,) = text_of(app, "overview")
+        assert "█" in line or "▇" in line
+        await pilot.press("w", "w", "w", "w")
+        (line,) = text_of(app, "overview")
+        port = view_of(app).port
+        assert line.count("[") == line.count("]") == 1
+        share = (line.index("]") - line.index("[")) / 104
+        assert share == pytest.approx(port.span_ns / 3_000_001, abs=0.03)
+
+
+async def test_ruler_shows_the_cursor_and_the_length_of_a_selection(
+    trace: Trace, analysis: Analysis
+) -> None:
+    async with screen_of(trace, analysis) as (app, pilot):
+        (line,) = text_of(app, "ruler")
+        assert "▼" in line and "│1 ms" in line.replace("1 000 µs", "1 ms")
+        app.look_at(view_of(app).selected(1_000_000, 2_000_000))
+        await pilot.pause()
+        assert "1.000 ms" in text_of(app, "ruler")[0]
+
+
+async def test_timeline_has_a_labelled_row_per_lane(trace: Trace, analysis: Analysis) -> None:
+    async with screen_of(trace, analysis) as (app, _):
+        lines = text_of(app, "timeline")
+        labels = [line[:16].strip() for line in lines if line[:16].strip()]
+        assert labels[:2] == ["▸GPU0 s7", "GPU0 s20 comm"]
+        assert "CPU main" in labels and any(label.startswith("python") for label in labels)
+        assert "ampere_s" in lines[0]
+
+
+async def test_heatmap_has_a_row_per_step_with_its_idle_share(
+    trace: Trace, analysis: Analysis
+) -> None:
+    async with screen_of(trace, analysis) as (app, _):
+        lines = [line for line in text_of(app, "gaps") if line.strip()]
+        assert [line[:6] for line in lines] == ["step 1", "step 2", "step 3"]
+        assert all(line.rstrip().endswith("%") for line in lines)
+        assert "R" in lines[0] and "P" in lines[0].upper()
+
+
+async def test_kernel_table_has_figures_or_dashes(trace: Trace, analysis: Analysis) -> None:
+    async with screen_of(trace, analysis, LARGE) as (app, _):
+        lines = text_of(app, "kernels")
+        assert lines[0].split() == [
+            "kernel", "time▾", "share", "calls", "GB/s", "%roof", "by",
+        ]  # fmt: skip
+        figures = lines[1][lines[0].index("time") - 6 :].split()
+        assert figures == ["900.0", "µs", "30.0", "%", "3", "–", "90", "%", "·"]
+        assert "–" in lines[1] and "910" in lines[2] and lines[2].rstrip().endswith("C")
+        assert lines[3].count("–") == 2
+
+
+async def test_region_says_owner_cause_fix_place_and_evidence(
+    trace: Trace, analysis: Analysis
+) -> None:
+    async with screen_of(trace, analysis) as (app, _):
+        text = "\n".join(text_of(app, "region"))
+        for words in (" R  PyTorch / runtime", "dataloader-wait", "300.0 µs idle on GPU0",
+                      "fix of dataloader-wait", "train.py:42", "evidence"):  # fmt: skip
+            assert words in text
+
+
+async def test_a_selection_is_accounted_for(trace: Trace, analysis: Analysis) -> None:
+    async with screen_of(trace, analysis) as (app, pilot):
+        app.look_at(view_of(app).selected(0, 1_000_000))
+        await pilot.pause()
+        text = "\n".join(text_of(app, "region"))
+        for words in ("1.000 ms selected on GPU0", "40.0 %  400.0 µs", "10.0 %  100.0 µs",
+                      "7.0 %  70.00 µs", "launch spacing"):  # fmt: skip
+            assert words in text
+        assert text_of(app, "kernels")[1].split()[:4] == ["sgemm", "128x64", "300.0", "µs"]
+
+
+async def test_the_kernel_under_the_cursor_is_judged(trace: Trace, analysis: Analysis) -> None:
+    async with screen_of(trace, analysis) as (app, pilot):
+        app.look_at(view_of(app).at(780_000))
+        await pilot.pause()
+        text = "\n".join(text_of(app, "region"))
+        for words in ("150.0 µs", "cudaLaunchKernel", "aten::add", "memory-bound-slow",
+                      "why of add", "910 GB/s"):  # fmt: skip
+            assert words in text
+
+
+async def test_a_call_names_what_it_started(trace: Trace, analysis: Analysis) -> None:
+    async with screen_of(trace, analysis) as (app, pilot):
+        await pilot.press("home", "full_stop", "enter")
+        text = app.query_one("#region", Panel).text  # type: ignore[attr-defined]
+        assert "starts" in text and "sgemm" in text
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_every_line_fills_its_part_of_the_screen(
+    size: tuple[int, int], trace: Trace, analysis: Analysis
+) -> None:
+    async with screen_of(trace, analysis, size) as (app, _):
+        total = 0
+        for pane in app.panes:
+            if not pane.display:
+                continue
+            for y in range(pane.size.height):
+                assert pane.render_line(y).cell_length == pane.size.width
+            total += pane.outer_size.height if not isinstance(pane, Panel) else 0
+        panels = app.query_one("#panels").outer_size.height
+        assert total + panels == size[1]
+
+
+@pytest.mark.parametrize(("width", "shown"), [(80, 1), (120, 3), (200, 4)])
+async def test_panels_share_places_as_the_width_allows(
+    width: int, shown: int, trace: Trace, analysis: Analysis
+) -> None:
+    async with screen_of(trace, analysis, (width, 40)) as (app, _):
+        assert sum(app.query_one(f"#{name}").display for name in PANELS) == shown
+
+
+def test_every_panel_has_a_place_at_every_size() -> None:
+    for width in range(1, 300, 7):
+        for height in range(1, 90, 3):
+            arranged = arrangement_for(width, height, rows=3)
+            assert sorted(name for place in arranged.places for name in place) == sorted(PANELS)
+            assert 0 <= arranged.panel_lines <= height
+
+
+async def test_another_size_keeps_span_and_cursor(trace: Trace, analysis: Analysis) -> None:
+    async with screen_of(trace, analysis) as (app, pilot):
+        await pilot.press("w", "w")
+        before = view_of(app)
+        await pilot.resize_terminal(80, 24)
+        await pilot.pause()
+        after = view_of(app)
+        assert (after.port.start_ns, after.port.end_ns) == (
+            before.port.start_ns,
+            before.port.end_ns,
+        )
+        assert (after.cursor_ns, after.port.cells) == (before.cursor_ns, 68)
+
+
+async def test_several_devices_have_a_strip_each_and_the_cursor_chooses(
+    analysis: Analysis,
+) -> None:
+    trace = build_trace()
+    whole = build_analysis(trace)
+    quiet = Segments(
+        whole.segments[0].start_ns[:1], whole.segments[0].end_ns[-1:],
+        whole.segments[0].state[:1], whole.segments[0].layer[:1], whole.segments[0].ref[:1],
+    )  # fmt: skip
+    quiet.state[:] = State.SPACING
+    quiet.layer[:] = Layer.NONE
+    second = replace(whole.devices[0], number=5)
+    both = replace(analysis, devices=(*whole.devices, second), segments=(whole.segments[0], quiet))
+    async with screen_of(trace, both) as (app, _):
+        lines = text_of(app, "layers")
+        assert lines[0].startswith("LAYERS GPU0") and lines[1].startswith("LAYERS GPU5")
+        assert "R" in lines[0][16:] and "R" not in lines[1][16:]
+        assert "2× NVIDIA" in text_of(app, "header")[0]

@@ -1,0 +1,85 @@
+"""The program in a real terminal, as a user meets it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pexpect
+import pyte
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SAMPLE = ROOT / "sample_traces" / "dataloader_bound.json.gz"
+#: Seconds that a slow machine may take; nothing waits this long unless it has failed.
+LIMIT = 60
+
+
+class Terminal:
+    """A program in a pseudo-terminal, and what its screen shows."""
+
+    def __init__(self, *arguments: str, columns: int = 120, lines: int = 40) -> None:
+        self._screen = pyte.Screen(columns, lines)
+        self._stream = pyte.ByteStream(self._screen)
+        self.sent = b""
+        env = dict(os.environ, TERM="xterm-256color", COLORTERM="")
+        self.child = pexpect.spawn(
+            sys.executable,
+            ["-m", "whichlayer", *arguments],
+            dimensions=(lines, columns),
+            env=env,
+            timeout=LIMIT,
+        )
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self._screen.display)
+
+    def wait_for(self, text: str) -> str:
+        """Read until the screen shows a text."""
+        while text not in self.text:
+            try:
+                got = bytes(self.child.read_nonblocking(1 << 16, timeout=LIMIT))
+            except (pexpect.EOF, pexpect.TIMEOUT) as end:
+                raise AssertionError(f"no {text!r} on the screen:\n{self.text}") from end
+            self.sent += got
+            self._stream.feed(got)
+        return self.text
+
+    def press(self, keys: str) -> None:
+        self.child.send(keys)
+
+    def leave(self) -> int:
+        """Wait for the end; the exit status."""
+        self.sent += bytes(self.child.read())
+        self.child.close()
+        assert self.child.exitstatus is not None, self.child.signalstatus
+        return int(self.child.exitstatus)
+
+
+@pytest.mark.parametrize(("columns", "lines"), [(80, 24), (120, 40), (200, 50)])
+def test_open_zoom_to_the_largest_gap_read_its_label_quit(columns: int, lines: int) -> None:
+    terminal = Terminal(str(SAMPLE), columns=columns, lines=lines)
+    terminal.wait_for("● ready")
+    before = terminal.wait_for("ABOVE CUDA")
+    terminal.press("}")
+    terminal.press("f")
+    terminal.press("}")
+    for words in ("dataloader-wait", "PyTorch / runtime", "num_workers", "train.py:", "RRRR"):
+        terminal.wait_for(words)
+    assert "overview" in before and "GPU0 s7" in before
+    terminal.press("q")
+    assert terminal.leave() == 0
+    assert b"\x1b[?1049h" in terminal.sent, "the alternate screen was taken"
+    assert b"\x1b[?1049l" in terminal.sent, "and given back"
+
+
+def test_a_file_that_is_no_trace_is_one_line_and_status_two(tmp_path: Path) -> None:
+    bad = tmp_path / "notes.json"
+    bad.write_text("hello", encoding="utf-8")
+    terminal = Terminal(str(bad))
+    assert terminal.leave() == 2
+    after = terminal.sent.rpartition(b"\x1b[?1049l")[2].decode()
+    assert f"whichlayer: {bad}: " in after.replace("\r\n", "")
+    assert "Traceback" not in terminal.sent.decode()
