@@ -13,10 +13,10 @@ from textual.app import App, SystemCommand
 from textual.screen import Screen
 
 from whichlayer.tui import travel
+from whichlayer.tui.colours import DARK, LIGHT
 from whichlayer.tui.document import Document
 from whichlayer.tui.keys import KEYS
 from whichlayer.tui.layout import PANELS
-from whichlayer.tui.palette import DARK, LIGHT
 from whichlayer.tui.view import History, View
 from whichlayer.tui.widgets.footer import Footer
 from whichlayer.tui.widgets.help_screen import HelpScreen

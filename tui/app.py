@@ -18,6 +18,7 @@ from whichlayer.analysis.results import KernelGroup, Options
 from whichlayer.analysis.text import clean
 from whichlayer.tui import travel
 from whichlayer.tui.actions import KeyActions
+from whichlayer.tui.colours import DARK, THEMES, Colours
 from whichlayer.tui.document import Document
 from whichlayer.tui.keys import bindings
 from whichlayer.tui.layout import Arrangement, arrangement_for
@@ -36,7 +37,7 @@ from whichlayer.tui.messages import (
     SubjectChosen,
     TimelineResized,
 )
-from whichlayer.tui.palette import DARK, THEMES, Colours, palette_for
+from whichlayer.tui.palette import palette_for
 from whichlayer.tui.view import History, View
 from whichlayer.tui.viewport import Viewport
 from whichlayer.tui.widgets.findings_list import FindingsList

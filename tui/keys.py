@@ -63,6 +63,7 @@ _READABLE = {
     "pagedown": "pgdn",
     "colon": ":",
     "ctrl+p": "^p",
+    "ctrl+c": "^c",
 }
 
 _VIEW, _GO, _SELECT, _PANELS, _OTHER = "View", "Go to", "Select", "Lanes and panels", "General"
@@ -114,7 +115,7 @@ KEYS: tuple[Key, ...] = (
     Key("theme", ("T",), "theme", "dark or light", _OTHER),
     Key("commands", ("colon", "ctrl+p"), "command_palette", "commands by name", _OTHER),
     Key("help", ("question_mark",), "help", "this help", _OTHER, "help"),
-    Key("quit", ("q",), "quit", "quit", _OTHER, "quit"),
+    Key("quit", ("q", "ctrl+c"), "quit", "quit", _OTHER, "quit"),
 )  # fmt: skip
 
 
@@ -123,14 +124,14 @@ def bindings() -> list[Binding]:
     return [
         Binding(
             ",".join(key.keys), key.action, key.does, id=key.id, show=False,
-            # Tab and the arrows belong to the screen unless they are claimed first.
+            # The screen would take these for itself.
             priority=bool(_CLAIMED & set(key.keys)),
         )
         for key in KEYS
     ]  # fmt: skip
 
 
-_CLAIMED = {"tab", "shift+tab"}
+_CLAIMED = {"tab", "shift+tab", "ctrl+c"}
 
 
 def footer_hints() -> list[tuple[str, str]]:

@@ -17,8 +17,12 @@ from whichlayer.analysis.reader.progress import Progress
 from whichlayer.analysis.report.units import count_text
 from whichlayer.analysis.results import Analysis, Options
 from whichlayer.analysis.trace.columns import Trace
-from whichlayer.tui.document import open_document, with_analysis
+from whichlayer.tui.document import Document, open_document, with_analysis
+from whichlayer.tui.lanes import shown_rows
 from whichlayer.tui.messages import DocumentOpened, LoadFailed, LoadProgressed
+
+#: As many rows as the tallest terminal in use shows.
+_PREPARED_ROWS = 80
 
 Post = Callable[[Message], object]
 
@@ -70,6 +74,7 @@ class Loader:
         try:
             trace = self._read(self.path, progress=progress)
             document = open_document(trace)
+            _prepare(document)
             tell(DocumentOpened(document))
             tell(LoadProgressed(None, "analysing"))
             analysis = self._analyse(trace, self._options)
@@ -81,3 +86,9 @@ class Loader:
         except Exception as error:  # noqa: BLE001
             if not self._stop.is_set():
                 post(LoadFailed(error))
+
+
+def _prepare(document: Document) -> None:
+    """Work out here, not on the first frame, what the rows of a large screen need."""
+    for shown in shown_rows(document.lanes, {}, _PREPARED_ROWS):
+        document.lanes[shown.lane].row(shown.depth)

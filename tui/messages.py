@@ -6,12 +6,13 @@ from dataclasses import dataclass
 
 from textual.message import Message
 
+from whichlayer.analysis.errors import TraceWarning
 from whichlayer.analysis.results import Finding, KernelGroup
 from whichlayer.tui.document import Document
 from whichlayer.tui.view import View
 
 #: What the region pane speaks of instead of the cursor.
-Subject = KernelGroup | Finding
+Subject = KernelGroup | Finding | TraceWarning
 
 
 class LoadProgressed(Message):

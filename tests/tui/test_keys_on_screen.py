@@ -15,8 +15,8 @@ from whichlayer.analysis.results import Analysis
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.tui import travel
 from whichlayer.tui.app import WhichlayerApp
+from whichlayer.tui.colours import DARK, LIGHT
 from whichlayer.tui.keys import KEYS
-from whichlayer.tui.palette import DARK, LIGHT
 from whichlayer.tui.view import View
 from whichlayer.tui.widgets.footer import Footer
 from whichlayer.tui.widgets.help_screen import HelpScreen
@@ -52,19 +52,19 @@ async def put(screen: Screen, **changes: object) -> None:
     await pilot.pause()
 
 
-@pytest.mark.parametrize("key", ["w", "plus", "equals_sign"])
-async def test_zoom_in_keeps_the_cursor_in_its_column(screen: Screen, key: str) -> None:
-    before = view_of(screen[0])
-    after = await press(screen, key)
-    assert after.port.span_ns < before.port.span_ns
-    assert after.cursor_ns == before.cursor_ns
-    assert abs(after.port.cell_of(after.cursor_ns) - before.port.cell_of(before.cursor_ns)) <= 1
+async def test_zoom_in_keeps_the_cursor_in_its_column(screen: Screen) -> None:
+    for key in ("w", "plus", "equals_sign"):
+        before = view_of(screen[0])
+        after = await press(screen, key)
+        assert after.port.span_ns < before.port.span_ns
+        assert after.cursor_ns == before.cursor_ns
+        column = before.port.cell_of(before.cursor_ns)
+        assert abs(after.port.cell_of(after.cursor_ns) - column) <= 1
 
 
-@pytest.mark.parametrize("key", ["s", "minus"])
-async def test_zoom_out_undoes_zoom_in(screen: Screen, key: str) -> None:
+async def test_zoom_out_undoes_zoom_in(screen: Screen) -> None:
     before = view_of(screen[0])
-    after = await press(screen, "w", "w", key, key)
+    after = await press(screen, "w", "w", "s", "minus")
     assert abs(after.port.span_ns - before.port.span_ns) <= 4
 
 
@@ -104,16 +104,16 @@ async def test_undo_and_redo_walk_the_spans(screen: Screen) -> None:
     assert "no view before" in screen[0].query_one(Footer).said
 
 
-@pytest.mark.parametrize(("key", "cells"), [("l", 1), ("right", 1), ("h", -1), ("left", -1),
-                                            ("L", 10), ("shift+right", 10), ("H", -10),
-                                            ("shift+left", -10)])  # fmt: skip
-async def test_cursor_keys_move_by_columns(screen: Screen, key: str, cells: int) -> None:
+async def test_cursor_keys_move_by_columns(screen: Screen) -> None:
+    moves = {"l": 1, "right": 1, "h": -1, "left": -1, "L": 10, "shift+right": 10, "H": -10,
+             "shift+left": -10}  # fmt: skip
     await put(screen, cursor_ns=1_500_000)
-    before = view_of(screen[0])
-    after = await press(screen, key)
-    column = before.port.cell_of(before.cursor_ns)
-    assert after.port.cell_of(after.cursor_ns) == column + cells
-    assert after.port == before.port
+    for key, cells in moves.items():
+        before = view_of(screen[0])
+        after = await press(screen, key)
+        column = before.port.cell_of(before.cursor_ns)
+        assert after.port.cell_of(after.cursor_ns) == column + cells, key
+        assert after.port == before.port
 
 
 async def test_the_cursor_takes_the_span_along_at_its_edge(screen: Screen) -> None:
@@ -181,12 +181,11 @@ async def test_angles_show_one_step_after_the_other(screen: Screen) -> None:
     assert again.port == second.port
 
 
-@pytest.mark.parametrize("key", ["v", "space"])
-async def test_selecting_by_keyboard(screen: Screen, key: str) -> None:
+async def test_selecting_by_keyboard(screen: Screen) -> None:
     await put(screen, cursor_ns=1_500_000)
-    begun = await press(screen, key)
+    begun = await press(screen, "v")
     assert begun.selection is None and begun.anchor_ns is not None
-    ended = await press(screen, "L", key)
+    ended = await press(screen, "L", "space")
     assert ended.selection is not None and ended.anchor_ns is None
     low, high = ended.selection
     assert high - low == ended.cursor_ns - begun.cursor_ns
@@ -198,12 +197,11 @@ async def test_a_selection_made_of_nothing_is_none(screen: Screen) -> None:
     assert (await press(screen, "v", "v")).selection is None
 
 
-@pytest.mark.parametrize(("down", "up"), [("j", "k"), ("down", "up")])
-async def test_row_keys_move_through_the_rows(screen: Screen, down: str, up: str) -> None:
+async def test_row_keys_move_through_the_rows(screen: Screen) -> None:
     assert view_of(screen[0]).row == 0
-    assert (await press(screen, down, down)).row == 2
-    assert (await press(screen, up)).row == 1
-    assert (await press(screen, up, up, up)).row == 0
+    assert (await press(screen, "j", "down")).row == 2
+    assert (await press(screen, "k")).row == 1
+    assert (await press(screen, "up", "k", "up")).row == 0
 
 
 async def test_pages_go_to_the_ends_of_few_rows(screen: Screen) -> None:
@@ -297,6 +295,15 @@ async def test_findings_go_to_their_longest_region(screen: Screen) -> None:
     assert "dataloader-wait" in "\n".join(text_of(app, "region"))
     after = await press(screen, "w", "w", "w", "w", "enter")
     assert 0 <= after.cursor_ns < 300 * US
+
+
+async def test_what_is_odd_about_the_recording_comes_after_the_findings(screen: Screen) -> None:
+    app = screen[0]
+    await press(screen, "tab", "tab", "end")
+    assert text_of(app, "findings")[1].startswith(" !  fewer than two steps")
+    assert "fewer than two steps" in "\n".join(text_of(app, "region"))
+    before = view_of(app)
+    assert await press(screen, "enter") == before
 
 
 async def test_the_heatmap_has_a_cursor_that_enter_follows(screen: Screen) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from textual import events
 from textual.pilot import Pilot
 
@@ -21,10 +22,11 @@ async def wheel(
     turn: type[events.MouseScrollUp | events.MouseScrollDown],
     offset: tuple[int, int],
     shift: bool = False,
+    over: str = "#timeline",
 ) -> None:
-    """Turn the wheel over the timeline; Textual has no public way."""
-    timeline = app.query_one("#timeline")
-    await pilot._post_mouse_events([turn], widget=timeline, offset=offset, shift=shift)
+    """Turn the wheel over a part of the screen; Textual has no public way."""
+    widget = app.query_one(over)
+    await pilot._post_mouse_events([turn], widget=widget, offset=offset, shift=shift)
     await pilot.pause()
 
 
@@ -103,6 +105,32 @@ async def test_click_in_the_overview_moves_the_span(trace: Trace, analysis: Anal
         after = view_of(app).port
         assert after.span_ns == before.span_ns
         assert after.start_ns < 3_000_000 * 80 // 104 + 20_000 < after.end_ns
+
+
+async def test_wheel_over_the_overview_zooms_about_its_pointer(
+    trace: Trace, analysis: Analysis
+) -> None:
+    async with screen_of(trace, analysis) as (app, pilot):
+        before = view_of(app).port
+        await wheel(app, pilot, events.MouseScrollUp, (LABEL + 80, 0), over="#overview")
+        after = view_of(app).port
+        assert after.span_ns < before.span_ns
+        assert after.shows(3_000_000 * 80 // 104)
+
+
+@pytest.mark.parametrize("over", ["#ruler", "#layers"])
+async def test_ruler_and_strip_take_the_mouse_as_the_timeline_does(
+    over: str, trace: Trace, analysis: Analysis
+) -> None:
+    async with screen_of(trace, analysis) as (app, pilot):
+        port = view_of(app).port
+        await pilot.mouse_down(over, offset=(LABEL + 20, 0))
+        await pilot.hover(over, offset=(LABEL + 40, 0))
+        await pilot.mouse_up(over, offset=(LABEL + 40, 0))
+        await pilot.pause()
+        assert view_of(app).selection == (port.centre(20), port.centre(40))
+        await wheel(app, pilot, events.MouseScrollUp, (LABEL + 60, 0), over=over)
+        assert view_of(app).port.span_ns < port.span_ns
 
 
 async def test_click_on_a_heatmap_cell_goes_there(trace: Trace, analysis: Analysis) -> None:

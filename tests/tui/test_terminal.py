@@ -24,7 +24,7 @@ class Terminal:
         self._stream = pyte.ByteStream(self._screen)
         self.sent = b""
         env = dict(os.environ, TERM="xterm-256color", COLORTERM="")
-        self.child = pexpect.spawn(
+        self.child: pexpect.spawn[bytes] = pexpect.spawn(
             sys.executable,
             ["-m", "whichlayer", *arguments],
             dimensions=(lines, columns),
@@ -40,7 +40,7 @@ class Terminal:
         """Read until the screen shows a text."""
         while text not in self.text:
             try:
-                got = bytes(self.child.read_nonblocking(1 << 16, timeout=LIMIT))
+                got = self.child.read_nonblocking(1 << 16, timeout=LIMIT)
             except (pexpect.EOF, pexpect.TIMEOUT) as end:
                 raise AssertionError(f"no {text!r} on the screen:\n{self.text}") from end
             self.sent += got
@@ -52,7 +52,7 @@ class Terminal:
 
     def leave(self) -> int:
         """Wait for the end; the exit status."""
-        self.sent += bytes(self.child.read())
+        self.sent += self.child.read()
         self.child.close()
         assert self.child.exitstatus is not None, self.child.signalstatus
         return int(self.child.exitstatus)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from rich.style import Style
 from textual import events
 from textual.strip import Strip
 
+from whichlayer.analysis.errors import TraceWarning
 from whichlayer.analysis.report.units import share_text, time_text
 from whichlayer.analysis.results import Finding
 from whichlayer.analysis.text import clean
@@ -25,45 +27,53 @@ class FindingsList(Panel):
 
     HELP = (
         "Problems of the analysed window, ranked by the time that fixing them would win back. "
-        "The letter is the layer where the fix belongs. Enter: the longest region of it."
+        "The letter is the layer where the fix belongs; ! is about the recording itself. "
+        "Enter: the longest region."
     )
 
     def view_changed(self, old: View | None) -> None:
         """Findings are of the window, whatever is looked at."""
 
     @property
-    def findings(self) -> tuple[Finding, ...]:
-        """The findings of the analysis."""
+    def items(self) -> tuple[Finding | TraceWarning, ...]:
+        """The findings of the analysis, then what is odd about the recording."""
         analysis = None if self.document is None else self.document.analysis
-        return () if analysis is None else analysis.findings
+        return () if analysis is None else (*analysis.findings, *analysis.warnings)
 
     @property
     def lines(self) -> int:
-        """One per finding."""
-        return len(self.findings)
+        """One each."""
+        return len(self.items)
 
     def line_chosen(self) -> None:
         """The region pane speaks of the chosen finding."""
-        self.post_message(SubjectChosen(self.findings[self.chosen] if self.findings else None))
+        self.post_message(SubjectChosen(self.items[self.chosen] if self.items else None))
 
     def follow(self) -> None:
         """Go to the longest region of the chosen finding."""
-        if not self.findings or not self.findings[self.chosen].regions:
+        item = self.items[self.chosen] if self.items else None
+        if not isinstance(item, Finding) or not item.regions:
             return
-        regions = self.findings[self.chosen].regions
-        longest = max(regions, key=lambda region: region.end_ns - region.start_ns)
+        longest = max(item.regions, key=lambda region: region.end_ns - region.start_ns)
         self.post_message(StretchChosen(longest.start_ns, longest.end_ns, -1, longest.device))
 
     def render_line(self, y: int) -> Strip:
-        """One finding."""
+        """One finding or warning."""
         palette, width, index = self.palette, self.size.width, self.top + y
-        if index >= len(self.findings):
-            empty = self._nothing() if y == 0 and not self.findings else ""
+        if index >= len(self.items):
+            empty = self._nothing() if y == 0 and not self.items else ""
             return strip_of([(empty, palette.dim)], width, palette.text)
-        finding = self.findings[index]
-        style = palette.text
+        item = self.items[index]
+        style = palette.text if isinstance(item, Finding) else palette.dim
         if index == self.chosen:
             style = palette.chosen if self.has_focus else palette.marked
+        pieces = self._warning(item, style) if isinstance(item, TraceWarning) else (
+            self._finding(item, style)
+        )  # fmt: skip
+        return strip_of(pieces, width, style)
+
+    def _finding(self, finding: Finding, style: Style) -> list[Piece]:
+        width = self.size.width
         worth = finding.time_ns if finding.recoverable_ns is None else finding.recoverable_ns
         figures = f"{share_text(finding.share):>8}"
         if width > _BOTH_FIGURES:
@@ -72,10 +82,15 @@ class FindingsList(Panel):
         text = finding.rule
         if room - len(text) > _LEAST_TITLE:
             text += f": {clean(finding.title)}"
-        text = shortened(text, room)
-        letter = (f" {finding.layer.text.letter} ", palette.layer(finding.layer, strong=True))
-        pieces: list[Piece] = [letter, (f" {text}{figures}", style)]
-        return strip_of(pieces, width, style)
+        letter = self.palette.layer(finding.layer, strong=True)
+        return [
+            (f" {finding.layer.text.letter} ", letter),
+            (f" {shortened(text, room)}{figures}", style),
+        ]
+
+    def _warning(self, warning: TraceWarning, style: Style) -> list[Piece]:
+        text = shortened(clean(warning.message), max(self.size.width - 4, 4))
+        return [(" ! ", self.palette.dim), (f" {text}", style)]
 
     def on_click(self, event: events.Click) -> None:
         """Choose a finding; a second click goes to its longest region."""

@@ -11,8 +11,9 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from whichlayer.analysis.layers import Layer
+from whichlayer.tui.families import Family
 from whichlayer.tui.keys import KEYS
-from whichlayer.tui.palette import Palette
+from whichlayer.tui.palette import Palette, bar_code
 from whichlayer.tui.widgets.pane import Pane
 
 
@@ -56,7 +57,12 @@ def help_text(palette: Palette, panes: list[Pane]) -> Text:
         text.append(f" {words.letter} ", palette.layer(layer, strong=True))
         text.append(f" {words.name}", palette.strong)
         text.append(f": {words.owns}. Fixed in: {words.fixed_in}.\n")
-    text.append("\nParts of the screen\n", palette.accent)
+    text.append("\nColours of the timeline\n", palette.accent)
+    for family in Family:
+        style = palette.timeline[bar_code(family, 0)]
+        text.append(f"  {family.word:<12}", style)
+        text.append("\n" if family % 4 == 3 else "  ")
+    text.append("\n\nParts of the screen\n", palette.accent)
     for pane in panes:
         if pane.HELP:
             text.append(f"  {pane.id or ''}", palette.strong)

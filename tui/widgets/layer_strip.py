@@ -8,7 +8,8 @@ from textual.strip import Strip
 from whichlayer.analysis.layers import Layer
 from whichlayer.tui.owners import columns_of
 from whichlayer.tui.view import View
-from whichlayer.tui.widgets.pane import Pane, Piece, strip_of
+from whichlayer.tui.widgets.pane import Piece, strip_of
+from whichlayer.tui.widgets.time_pane import TimePane
 
 #: Devices that get a line of their own; with more, those round the chosen one.
 MOST_LINES = 4
@@ -16,7 +17,7 @@ MOST_LINES = 4
 _BUSY, _OUTSIDE = "·", " "
 
 
-class LayerStrip(Pane):
+class LayerStrip(TimePane):
     """One line per device."""
 
     HELP = (

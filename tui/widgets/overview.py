@@ -87,6 +87,20 @@ class Overview(Pane):
         if self._dragging:
             self._move_to(event.x)
 
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        """Zoom in about the pointer."""
+        self._zoom(event, 1)
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        """Zoom out about the pointer."""
+        self._zoom(event, -1)
+
+    def _zoom(self, event: events.MouseScrollUp | events.MouseScrollDown, turn: int) -> None:
+        event.stop()
+        event.prevent_default()
+        if self.view is not None and self.document is not None:
+            self.post_message(Looked(self.view.zoomed(turn, self._time_at(event.x))))
+
     def on_mouse_up(self) -> None:
         """Let go."""
         self._dragging = False
@@ -95,12 +109,15 @@ class Overview(Pane):
     def _move_to(self, x: int) -> None:
         if self.view is None or self.document is None:
             return
-        whole = self._whole()
-        time = whole.centre(min(max(x - self.label_cells, 0), whole.cells - 1))
+        time = self._time_at(x)
         port = self.view.port
         start = time - port.span_ns // 2
         moved = replace(self.view, port=port.to(start, start + port.span_ns))
         self.post_message(Looked(moved.pointed(time, moved.row)))
+
+    def _time_at(self, x: int) -> int:
+        whole = self._whole()
+        return whole.centre(min(max(x - self.label_cells, 0), whole.cells - 1))
 
     def _whole(self) -> Viewport:
         assert self.document is not None

@@ -10,8 +10,9 @@ from rich.style import Style
 from textual.strip import Strip
 from textual.widget import Widget
 
+from whichlayer.tui.colours import DARK
 from whichlayer.tui.document import Document
-from whichlayer.tui.palette import DARK, Palette
+from whichlayer.tui.palette import Palette
 from whichlayer.tui.view import View
 
 Piece = tuple[str, Style]

@@ -7,14 +7,15 @@ import textwrap
 from textual.geometry import Region
 from textual.strip import Strip
 
+from whichlayer.analysis.errors import TraceWarning
 from whichlayer.analysis.results import Finding
 from whichlayer.tui.describe import (
     Line,
     describe_finding,
     describe_group,
-    describe_instant,
-    describe_selection,
+    describe_warning,
 )
+from whichlayer.tui.describe_place import describe_instant, describe_selection
 from whichlayer.tui.messages import Subject
 from whichlayer.tui.view import View
 from whichlayer.tui.widgets.pane import Pane, Piece, strip_of
@@ -97,6 +98,8 @@ class RegionPane(Panel):
         if self._subject is not None and analysis is not None:
             if isinstance(self._subject, Finding):
                 return describe_finding(analysis, self._subject)
+            if isinstance(self._subject, TraceWarning):
+                return describe_warning(self._subject)
             return describe_group(analysis, self._subject)
         if view.selection is not None:
             return describe_selection(document, view.device, *view.selection)

@@ -12,13 +12,14 @@ from textual.strip import Strip
 from whichlayer.analysis.report.units import time_text
 from whichlayer.tui.ruler import Axis, axis_of
 from whichlayer.tui.view import View
-from whichlayer.tui.widgets.pane import Pane, Piece, strip_of
+from whichlayer.tui.widgets.pane import Piece, strip_of
+from whichlayer.tui.widgets.time_pane import TimePane
 
 #: No label of the cursor is longer, the blank after it included.
 _MOST_LABEL = 28
 
 
-class Ruler(Pane):
+class Ruler(TimePane):
     """One line of time."""
 
     HELP = "Time since the recording began. ▼ is the cursor; a selection shows its length."

@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 from rich.segment import Segment
-from textual import events
 from textual.geometry import Region
 from textual.strip import Strip
 
 from whichlayer.tui.bars import Marks, Painted, mark
 from whichlayer.tui.frame import Frame, draw_frame
 from whichlayer.tui.lanes import ShownRow
-from whichlayer.tui.messages import FitAsked, LaneFolded, Looked, TimelineResized
+from whichlayer.tui.messages import LaneFolded, TimelineResized
 from whichlayer.tui.raster import Cells, Row
 from whichlayer.tui.travel import row_at, rows_of
 from whichlayer.tui.view import View
-from whichlayer.tui.widgets.pane import Pane, shortened
+from whichlayer.tui.widgets.pane import shortened
+from whichlayer.tui.widgets.time_pane import TimePane
 
 #: Rows kept in sight above and below the cursor's row.
 _MARGIN = 1
 
-#: Columns of one step of a wheel that pans.
-_WHEEL_CELLS = 8
 
-
-class Timeline(Pane, can_focus=True):
+class Timeline(TimePane, can_focus=True):
     """Lanes from top to bottom; scrolls by rows, its time axis is the view's."""
 
     HELP = (
@@ -39,7 +36,6 @@ class Timeline(Pane, can_focus=True):
         self.top = 0
         self._frame: Frame | None = None
         self._strips: dict[int, Strip] = {}
-        self._drag_from: tuple[int, int] | None = None
 
     def document_changed(self) -> None:
         """List the rows anew."""
@@ -180,68 +176,15 @@ class Timeline(Pane, can_focus=True):
         self._frame = None
         self._strips.clear()
 
-    def on_mouse_down(self, event: events.MouseDown) -> None:
-        """Put the cursor there and begin a drag; a label folds its lane."""
-        place = self._place(event.x, event.y)
-        if place is None or self.view is None:
-            return
-        time, row = place
-        if event.button == _RIGHT_BUTTON:
-            self.post_message(Looked(self.view.cleared()))
-        elif event.x < self.label_cells:
-            self.post_message(LaneFolded(self.rows[row].lane))
-        else:
-            self._drag_from = (time, event.x)
-            self.capture_mouse()
-            self.post_message(Looked(self.view.pointed(time, row)))
-
-    def on_mouse_move(self, event: events.MouseMove) -> None:
-        """Select from where the button went down."""
-        if self._drag_from is None or self.view is None or event.x == self._drag_from[1]:
-            return
-        time = self._time(event.x)
-        self.post_message(Looked(self.view.selected(self._drag_from[0], time)))
-
-    def on_mouse_up(self) -> None:
-        """End the drag."""
-        self._drag_from = None
-        self.release_mouse()
-
-    def on_click(self, event: events.Click) -> None:
-        """A double click fits what is under the mouse."""
-        if event.chain == 2 and event.x >= self.label_cells:
-            self.post_message(FitAsked())
-
-    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        """Zoom in about the pointer; with shift or ctrl, pan."""
-        self._wheel(event, 1)
-
-    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        """Zoom out about the pointer; with shift or ctrl, pan."""
-        self._wheel(event, -1)
-
-    def _wheel(self, event: events.MouseScrollUp | events.MouseScrollDown, turn: int) -> None:
-        event.stop()
-        event.prevent_default()
-        if self.view is None:
-            return
-        if event.x < self.label_cells:
-            self.scroll_rows(-turn * 2)
-        elif event.shift or event.ctrl:
-            self.post_message(Looked(self.view.panned(-turn * _WHEEL_CELLS)))
-        else:
-            self.post_message(Looked(self.view.zoomed(turn, self._time(event.x))))
-
-    def _time(self, x: int) -> int:
-        assert self.view is not None
-        port = self.view.port
-        return port.centre(min(max(x - self.label_cells, 0), port.cells - 1))
-
-    def _place(self, x: int, y: int) -> tuple[int, int] | None:
+    def row_under(self, y: int) -> int:
+        """The line at a height of the screen, -1 below the last."""
         row = self.top + y
-        if self.view is None or not 0 <= row < len(self.rows):
-            return None
-        return self._time(x), row
+        return row if 0 <= row < len(self.rows) else -1
 
+    def label_clicked(self, y: int) -> None:
+        """Fold the lane."""
+        self.post_message(LaneFolded(self.rows[self.top + y].lane))
 
-_RIGHT_BUTTON = 3
+    def labels_scrolled(self, lines: int) -> None:
+        """Scroll without moving the cursor."""
+        self.scroll_rows(lines)

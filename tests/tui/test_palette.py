@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import pytest
+
+from whichlayer.analysis.layers import Layer
+from whichlayer.tui.colours import DARK, DARK_16, LIGHT, THEMES, Colours
+from whichlayer.tui.families import Family
+from whichlayer.tui.palette import Palette, bar_code, glyph_code, lit_code, mixed, palette_for
+
+EVERY = [DARK, LIGHT, DARK_16]
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance as WCAG 2 defines it."""
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: str, other: str) -> float:
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("colours", EVERY)
+def test_every_layer_and_family_has_a_colour(colours: Colours) -> None:
+    assert set(colours.layers) == set(Layer)
+    assert set(colours.families) == set(Family)
+
+
+@pytest.mark.parametrize("colours", [DARK, LIGHT])
+def test_text_on_bars_and_letters_on_layers_can_be_read(colours: Colours) -> None:
+    for colour in (*colours.families.values(), *colours.layers.values()):
+        if colour != colours.layers[Layer.NONE]:
+            assert contrast(colour, colours.canvas) >= 3
+    assert contrast(colours.text, colours.canvas) >= 7
+    assert contrast(colours.dim, colours.canvas) >= 4.5
+
+
+@pytest.mark.parametrize("colours", EVERY)
+def test_layers_differ_in_letter_and_in_colour(colours: Colours) -> None:
+    assert len(set(colours.layers.values())) == len(Layer)
+    assert len({layer.text.letter for layer in Layer}) == len(Layer)
+
+
+def test_style_codes_are_distinct_and_have_styles() -> None:
+    palette = Palette(DARK)
+    codes = {0, 1, 2}
+    for family in Family:
+        for tone in (0, 1):
+            codes |= {bar_code(family, tone), glyph_code(family, tone, False)}
+            codes.add(glyph_code(family, tone, True))
+        codes.add(lit_code(family))
+    assert codes == set(range(len(palette.timeline)))
+
+
+def test_sixteen_colours_are_used_unmixed() -> None:
+    palette = palette_for(DARK.name, "standard")
+    assert palette.colours is DARK_16
+    known = {*DARK_16.layers.values(), *DARK_16.families.values(), DARK_16.canvas, DARK_16.text,
+             DARK_16.faint, DARK_16.marked, DARK_16.cursor}  # fmt: skip
+    for style in (*palette.timeline, *(palette.shade(layer, 0.5) for layer in Layer)):
+        for colour in (style.color, style.bgcolor):
+            assert colour is not None and colour.name in known
+
+
+@pytest.mark.parametrize("name", [*THEMES, "textual-dark"])
+def test_every_theme_has_a_palette(name: str) -> None:
+    colours = palette_for(name, "256").colours
+    assert colours is THEMES.get(name, DARK)
+
+
+def test_styles_are_made_once() -> None:
+    palette = Palette(DARK)
+    assert palette.style("#ffffff") is palette.style("#ffffff")
+
+
+def test_mixing_goes_from_one_colour_to_the_other() -> None:
+    assert mixed("#000000", "#ffffff", 0) == "#000000"
+    assert mixed("#000000", "#ffffff", 1) == "#ffffff"
+    assert mixed("#102030", "#304050", 0.5) == "#203040"

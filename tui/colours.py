@@ -1,0 +1,185 @@
+"""The colours of the themes.
+
+Layers use the Okabe-Ito set, which the colour-blind can tell apart, and always carry their
+letter as well. Families of slices are quieter, so that the owners stand out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from whichlayer.analysis.layers import Layer
+from whichlayer.tui.families import Family
+
+
+@dataclass(frozen=True, slots=True)
+class Colours:
+    """The colours of one theme, as ``#rrggbb``.
+
+    ``canvas`` lies behind the timeline and is the colour of text on bars; ``surface`` lies
+    behind the header and titles; ``marked`` lies behind a selection. ``flat`` colours are
+    never mixed: the terminal has no shades between them.
+    """
+
+    name: str
+    dark: bool
+    canvas: str
+    surface: str
+    text: str
+    dim: str
+    faint: str
+    accent: str
+    marked: str
+    cursor: str
+    warning: str
+    layers: Mapping[Layer, str]
+    families: Mapping[Family, str]
+    flat: bool = False
+
+
+DARK = Colours(
+    name="whichlayer-dark",
+    dark=True,
+    canvas="#121212",
+    surface="#262626",
+    text="#dadada",
+    dim="#949494",
+    faint="#585858",
+    accent="#5fafff",
+    marked="#303a4e",
+    cursor="#ffffff",
+    warning="#ffaf5f",
+    layers={
+        Layer.PYTORCH: "#e69f00",
+        Layer.RUNTIME: "#56b4e9",
+        Layer.BOUNDARY: "#1fc09a",
+        Layer.CUDA: "#e078b4",
+        Layer.PRECISION: "#f0e442",
+        Layer.NONE: "#585858",
+        Layer.UNKNOWN: "#b2b2b2",
+    },
+    families={
+        Family.MATMUL: "#5f87d7",
+        Family.ATTENTION: "#8787d7",
+        Family.CONVOLUTION: "#5f87af",
+        Family.REDUCTION: "#87af87",
+        Family.POINTWISE: "#5faf87",
+        Family.OPTIMIZER: "#afaf5f",
+        Family.INDEX: "#af8787",
+        Family.COMPILED: "#5fafaf",
+        Family.COLLECTIVE: "#d787af",
+        Family.COPY: "#d7af87",
+        Family.KERNEL: "#87afaf",
+        Family.GPU_NOTE: "#6c6c6c",
+        Family.OPERATOR: "#5f87af",
+        Family.BACKWARD: "#8787af",
+        Family.ANNOTATION: "#878787",
+        Family.LOADER: "#d7875f",
+        Family.PYTHON: "#767676",
+        Family.MODULE: "#87875f",
+        Family.CALL: "#8a9ba8",
+        Family.WAIT: "#d75f5f",
+        Family.OVERHEAD: "#875f5f",
+        Family.OTHER: "#808080",
+    },
+)
+
+LIGHT = Colours(
+    name="whichlayer-light",
+    dark=False,
+    canvas="#ffffff",
+    surface="#e4e4e4",
+    text="#262626",
+    dim="#626262",
+    faint="#b2b2b2",
+    accent="#005faf",
+    marked="#d7e3f7",
+    cursor="#000000",
+    warning="#af5f00",
+    layers={
+        Layer.PYTORCH: "#b36b00",
+        Layer.RUNTIME: "#0072b2",
+        Layer.BOUNDARY: "#00795b",
+        Layer.CUDA: "#b0437f",
+        Layer.PRECISION: "#857a00",
+        Layer.NONE: "#b2b2b2",
+        Layer.UNKNOWN: "#626262",
+    },
+    families={
+        Family.MATMUL: "#3a5fb0",
+        Family.ATTENTION: "#6a5fb5",
+        Family.CONVOLUTION: "#3f6d94",
+        Family.REDUCTION: "#4c7d4c",
+        Family.POINTWISE: "#2f7d5f",
+        Family.OPTIMIZER: "#77773a",
+        Family.INDEX: "#8a5f5f",
+        Family.COMPILED: "#2f7f86",
+        Family.COLLECTIVE: "#a3507a",
+        Family.COPY: "#94673a",
+        Family.KERNEL: "#4d7a86",
+        Family.GPU_NOTE: "#8a8a8a",
+        Family.OPERATOR: "#3f6d94",
+        Family.BACKWARD: "#5f5f9c",
+        Family.ANNOTATION: "#767676",
+        Family.LOADER: "#b0552f",
+        Family.PYTHON: "#8a8a8a",
+        Family.MODULE: "#6f6f3f",
+        Family.CALL: "#5f707d",
+        Family.WAIT: "#af3a3a",
+        Family.OVERHEAD: "#875f5f",
+        Family.OTHER: "#808080",
+    },
+)
+
+#: For terminals with 16 colours: the colours that Rich takes those to be, so that each stays
+#: what it is here.
+DARK_16 = Colours(
+    name="whichlayer-dark",
+    dark=True,
+    canvas="#000000",
+    surface="#000000",
+    text="#ffffff",
+    dim="#aaaaaa",
+    faint="#555555",
+    accent="#55ffff",
+    marked="#0000aa",
+    cursor="#ffffff",
+    warning="#ffff55",
+    layers={
+        Layer.PYTORCH: "#aa5500",
+        Layer.RUNTIME: "#5555ff",
+        Layer.BOUNDARY: "#00aa00",
+        Layer.CUDA: "#ff55ff",
+        Layer.PRECISION: "#ffff55",
+        Layer.NONE: "#555555",
+        Layer.UNKNOWN: "#aaaaaa",
+    },
+    families={
+        Family.MATMUL: "#00aaaa",
+        Family.ATTENTION: "#55ffff",
+        Family.CONVOLUTION: "#5555ff",
+        Family.REDUCTION: "#00aa00",
+        Family.POINTWISE: "#55ff55",
+        Family.OPTIMIZER: "#aa5500",
+        Family.INDEX: "#ff5555",
+        Family.COMPILED: "#55ffff",
+        Family.COLLECTIVE: "#ff55ff",
+        Family.COPY: "#ffff55",
+        Family.KERNEL: "#aaaaaa",
+        Family.GPU_NOTE: "#aaaaaa",
+        Family.OPERATOR: "#00aaaa",
+        Family.BACKWARD: "#5555ff",
+        Family.ANNOTATION: "#aaaaaa",
+        Family.LOADER: "#aa5500",
+        Family.PYTHON: "#aaaaaa",
+        Family.MODULE: "#00aa00",
+        Family.CALL: "#55ffff",
+        Family.WAIT: "#ff5555",
+        Family.OVERHEAD: "#aa0000",
+        Family.OTHER: "#aaaaaa",
+    },
+    flat=True,
+)
+
+THEMES = {colours.name: colours for colours in (DARK, LIGHT)}
