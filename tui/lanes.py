@@ -190,9 +190,12 @@ def list_lanes(trace: Trace, families: UInt8) -> tuple[ShownLane, ...]:
 def _gpu_lane(
     trace: Trace, lane: Lane, slices: Int32, families: UInt8
 ) -> tuple[tuple[object, ...], ShownLane]:
-    counts = np.bincount(families[slices], minlength=len(Family))
-    # What most of its slices are names the stream: collectives often have one to themselves.
-    most = Family(int(counts.argmax()))
+    length = trace.end_ns[slices] - trace.start_ns[slices]
+    shares = np.bincount(families[slices], weights=length, minlength=len(Family))
+    most = Family(int(shares.argmax()))
+    # A stream is named after collectives or copies only where it does little else.
+    if shares[most] < 0.9 * shares.sum():
+        most = Family.KERNEL
     is_note = lane.kind != LaneKind.GPU_STREAM or not np.isin(trace.kind[slices], GPU_WORK).any()
     what = {Family.COLLECTIVE: " comm", Family.COPY: " copy"}.get(most, "")
     if is_note:
