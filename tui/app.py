@@ -8,10 +8,13 @@ from pathlib import Path
 from typing import ClassVar
 
 from textual import events, on
-from textual.app import ComposeResult
+from textual.app import App, ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
+from textual.reactive import Reactive
+from textual.screen import Screen
 from textual.theme import Theme
+from textual.widget import Widget
 
 from whichlayer.analysis.errors import TraceError
 from whichlayer.analysis.results import KernelGroup, Options
@@ -58,6 +61,12 @@ WRONG_INPUT = 2
 _STRETCH_SHARE = 0.25
 
 
+class TraceScreen(Screen[None]):
+    """The screen of a trace; a change of focus repaints the two parts it concerns, not all."""
+
+    focused: Reactive[Widget | None] = Reactive(None, repaint=False)
+
+
 class WhichlayerApp(KeyActions):
     """One trace on one screen."""
 
@@ -79,7 +88,12 @@ class WhichlayerApp(KeyActions):
         self._in_front: dict[tuple[str, ...], str] = {}
         for colours in THEMES.values():
             self.register_theme(theme_of(colours))
-        self.theme = DARK.name
+        # Before anything is painted: a change of theme would paint it all again.
+        self.set_reactive(App.theme, DARK.name)
+
+    def get_default_screen(self) -> Screen[None]:
+        """The one screen."""
+        return TraceScreen(id="_default")
 
     def compose(self) -> ComposeResult:
         """The lines at the top, the timeline, the panels, the keys."""
@@ -257,7 +271,8 @@ class WhichlayerApp(KeyActions):
             front = self._in_front.get(place, place[0])
             for name in place:
                 panel = self.query_one(f"#{name}", Panel)
-                panel.display = name == front
+                if panel.display != (name == front):
+                    panel.display = name == front
                 panel.share_place(place)
 
 

@@ -126,4 +126,4 @@ def _remedy(fix: str, where: Where) -> list[Line]:
 
 
 def _to_record(where: Where) -> list[Line]:
-    return [Line(clean(where.record), label="record")] if where.record else []
+    return [Line(clean(where.record), label="next")] if where.record else []

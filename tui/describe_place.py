@@ -127,7 +127,7 @@ def _no_gpu(document: Document) -> list[Line]:
     lines = [Line(clean(analysis.verdict.text), strong=True)]
     lines += [Line(clean(w.message), label=" " if i else "note")
               for i, w in enumerate(analysis.warnings[:4])]  # fmt: skip
-    lines += [Line(clean(text), label=" " if i else "record")
+    lines += [Line(clean(text), label=" " if i else "next")
               for i, text in enumerate(recording_advice(analysis)[:3])]  # fmt: skip
     return lines
 

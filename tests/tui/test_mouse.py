@@ -136,7 +136,9 @@ async def test_ruler_and_strip_take_the_mouse_as_the_timeline_does(
 async def test_click_on_a_heatmap_cell_goes_there(trace: Trace, analysis: Analysis) -> None:
     async with screen_of(trace, analysis) as (app, pilot):
         gaps = app.query_one("#gaps", Panel)
-        await pilot.click("#gaps", offset=(gaps.gutter.left + 9 + 1, gaps.gutter.top + 1))
+        await pilot.click(
+            "#gaps", offset=(gaps.gutter.left + len("step 2 ") + 1, gaps.gutter.top + 1)
+        )
         await pilot.pause()
         view = view_of(app)
         assert view.port.start_ns <= 1_000_000 < view.cursor_ns < 1_300_000

@@ -16,7 +16,7 @@ from whichlayer.tui.widgets.pane import Piece, shortened, strip_of
 from whichlayer.tui.widgets.panel import Panel
 
 #: Narrower than this, the share stands alone.
-_BOTH_FIGURES = 36
+_BOTH_FIGURES = 33
 
 #: A title cut to less than this says nothing.
 _LEAST_TITLE = 12

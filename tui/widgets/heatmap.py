@@ -10,11 +10,14 @@ from whichlayer.analysis.layers import Layer
 from whichlayer.tui.heat import Heat, HeatRow, heat_of, heat_rows
 from whichlayer.tui.messages import SpanOpened
 from whichlayer.tui.view import View
-from whichlayer.tui.widgets.pane import Piece, strip_of
+from whichlayer.tui.widgets.pane import Piece, shortened, strip_of
 from whichlayer.tui.widgets.panel import Panel
 
-_LABEL = 9
+#: Cells of the idle share at the end of a row.
 _SHARE = 5
+
+#: A longer label is cut.
+_MOST_LABEL = 12
 
 #: Idle share from which a cell carries its owner's letter in lower and in upper case: the
 #: shade can be read without colours too.
@@ -37,6 +40,7 @@ class Heatmap(Panel):
         """Start empty."""
         super().__init__(id=id)
         self.column = 0
+        self._label_room = 1
         self._heat: tuple[list[HeatRow], Heat] | None = None
 
     def document_changed(self) -> None:
@@ -64,7 +68,7 @@ class Heatmap(Panel):
     @property
     def columns(self) -> int:
         """Cells of a row."""
-        return max(self.size.width - _LABEL - _SHARE, 1)
+        return max(self.size.width - self._label_room - _SHARE, 1)
 
     def move(self, columns: int, rows: int) -> None:
         """Move the panel's cursor both ways."""
@@ -95,7 +99,7 @@ class Heatmap(Panel):
         index = self.top + y
         rows, cells = heat
         chosen = index == self.chosen and self.has_focus
-        label = f"{rows[index].label:<{_LABEL - 1}.{_LABEL - 1}} "
+        label = shortened(rows[index].label, self._label_room - 1) + " "
         pieces: list[Piece] = [(label, palette.accent if chosen else palette.dim)]
         pieces += self._cells(cells, index, chosen)
         inside = cells.inside[index]
@@ -111,7 +115,7 @@ class Heatmap(Panel):
         row = self.top + y
         if heat is None or y < 0 or row >= len(heat[0]):
             return
-        self.column = min(max(x - _LABEL, 0), self.columns - 1)
+        self.column = min(max(x - self._label_room, 0), self.columns - 1)
         self.choose(row)
         self.follow()
 
@@ -144,6 +148,7 @@ class Heatmap(Panel):
             rows = heat_rows(
                 (window.start_ns, window.end_ns), document.steps[device], self.view.selection
             )
+            self._label_room = min(max(len(row.label) for row in rows), _MOST_LABEL) + 1
             layers = document.analysis.gaps.layer
             heat = heat_of(
                 rows, self.columns, document.owners[device], document.gaps[device], layers

@@ -23,6 +23,8 @@ class Panel(Pane, can_focus=True):
 
     def share_place(self, tabs: tuple[str, ...]) -> None:
         """Name in the title the panels of this place, this one as the one in front."""
+        if tabs == self.tabs:
+            return
         self.tabs = tabs
         self.border_title = "".join(
             f"[reverse] {name} [/]" if name == self.id and len(tabs) > 1 else f" {name} "

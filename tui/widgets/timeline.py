@@ -148,6 +148,8 @@ class Timeline(TimePane, can_focus=True):
         title = self.document.lanes[shown.lane].title if shown.is_first else ""
         more = f"+{shown.hidden}" if shown.hidden else ""
         room = self.label_cells - 2 - len(more)
+        if len(title) > room:
+            more, room = "", self.label_cells - 2
         chosen = index == view.row
         text = f"{'▸' if chosen else ' '}{shortened(title, room)}{more} "
         style = self.palette.accent if chosen else self.palette.dim
