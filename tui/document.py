@@ -28,7 +28,7 @@ class Document:
         names: short names of its slices.
         lanes: the lanes in the order of the screen.
         low_ns, high_ns: the stretch that the screen can show.
-        launched: int32, rows of GPU work with a launch, sorted by it.
+        launched, launches: int32, rows of GPU work and the launch of each, sorted by launch.
         analysis: None while it is being worked out.
         owners, gaps, steps: of each of ``analysis.devices``: who owns its time, its gaps, and
             where the window's steps lie on it.
@@ -41,6 +41,7 @@ class Document:
     low_ns: int
     high_ns: int
     launched: Int32
+    launches: Int32
     analysis: Analysis | None = None
     owners: tuple[Owners, ...] = ()
     gaps: tuple[DeviceGaps, ...] = ()
@@ -68,8 +69,7 @@ class Document:
 
     def launched_by(self, row: int) -> Int32:
         """GPU work that a call launched, by trace row."""
-        launches = self.trace.launch[self.launched]
-        first, stop = np.searchsorted(launches, [row, row + 1])
+        first, stop = np.searchsorted(self.launches, [row, row + 1])
         return self.launched[first:stop]
 
     def activity_of(self, row: int) -> int:
@@ -102,7 +102,7 @@ def open_document(trace: Trace) -> Document:
     high = int(trace.end_ns[shown].max()) + 1 if shown.any() else 1
     linked = np.flatnonzero(trace.launch >= 0)
     launched = linked[np.argsort(trace.launch[linked], kind="stable")].astype(np.int32)
-    return Document(trace, Names(trace), lanes, min(low, 0), high, launched)
+    return Document(trace, Names(trace), lanes, min(low, 0), high, launched, trace.launch[launched])
 
 
 def with_analysis(document: Document, analysis: Analysis) -> Document:

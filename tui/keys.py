@@ -17,7 +17,7 @@ class Key:
         action: the action of the application.
         does: what it does, in a few words.
         group: heading in the help sheet.
-        hint: one word for the footer, or empty.
+        hint: what the footer shows: keys (a pair shares one entry), then one word; or empty.
         mouse: the mouse act that does the same, or empty.
     """
 
@@ -70,11 +70,11 @@ _VIEW, _GO, _SELECT, _PANELS, _OTHER = "View", "Go to", "Select", "Lanes and pan
 
 KEYS: tuple[Key, ...] = (
     Key("zoom-in", ("w", "plus", "equals_sign"), "zoom(1)", "zoom in about the cursor", _VIEW,
-        "zoom", "wheel up"),
+        "ws zoom", "wheel up"),
     Key("zoom-out", ("s", "minus"), "zoom(-1)", "zoom out", _VIEW, mouse="wheel down"),
-    Key("pan-left", ("a",), "pan(-0.25)", "pan to earlier", _VIEW, "pan", "shift + wheel"),
+    Key("pan-left", ("a",), "pan(-0.25)", "pan to earlier", _VIEW, "ad pan", "shift + wheel"),
     Key("pan-right", ("d",), "pan(0.25)", "pan to later", _VIEW, mouse="shift + wheel"),
-    Key("fit", ("f",), "fit", "fit the analysed window, then everything", _VIEW, "fit"),
+    Key("fit", ("f",), "fit", "fit the analysed window, then everything", _VIEW, "f fit"),
     Key("fit-thing", ("F",), "fit_thing", "fit the selection, or the slice or gap at the cursor",
         _VIEW, mouse="double click"),
     Key("undo", ("z",), "undo", "view before", _VIEW),
@@ -86,16 +86,16 @@ KEYS: tuple[Key, ...] = (
     Key("start", ("home",), "edge(-1)", "start of the recording", _GO,
         mouse="click in the overview"),
     Key("end", ("end",), "edge(1)", "end of the recording", _GO, mouse="click in the overview"),
-    Key("next-gap", ("right_square_bracket",), "gap(1)", "next gap", _GO, "gap"),
+    Key("next-gap", ("right_square_bracket",), "gap(1)", "next gap", _GO, "[] gap"),
     Key("previous-gap", ("left_square_bracket",), "gap(-1)", "gap before", _GO),
     Key("smaller-gap", ("right_curly_bracket",), "gap_by_size(1)", "largest gap, then the next "
-        "smaller", _GO, "largest"),
+        "smaller", _GO, "{} largest"),
     Key("larger-gap", ("left_curly_bracket",), "gap_by_size(-1)", "next larger gap", _GO),
     Key("next-slice", ("full_stop",), "slice(1)", "next kernel or slice of the row", _GO),
     Key("previous-slice", ("comma",), "slice(-1)", "kernel or slice before", _GO),
-    Key("next-step", ("greater_than_sign",), "step(1)", "next step", _GO, "step"),
+    Key("next-step", ("greater_than_sign",), "step(1)", "next step", _GO, "<> step"),
     Key("previous-step", ("less_than_sign",), "step(-1)", "step before", _GO),
-    Key("select", ("v", "space"), "select", "begin a selection, end it", _SELECT, "select", "drag"),
+    Key("select", ("v", "space"), "select", "begin a selection, end it", _SELECT, "v select", "drag"),
     Key("clear", ("escape",), "clear", "clear the selection, back to the timeline", _SELECT,
         mouse="right click"),
     Key("row-up", ("k", "up"), "row(-1)", "row above", _PANELS, mouse="click"),
@@ -108,14 +108,14 @@ KEYS: tuple[Key, ...] = (
         mouse="click on its label"),
     Key("follow", ("enter",), "follow", "go to what is chosen: gap, longest call, launch", _PANELS,
         mouse="click on a heatmap cell, double click on a table row"),
-    Key("next-panel", ("tab",), "panel(1)", "next panel", _PANELS, "panel", "click on a panel"),
+    Key("next-panel", ("tab",), "panel(1)", "next panel", _PANELS, "tab panel", "click on a panel"),
     Key("previous-panel", ("shift+tab",), "panel(-1)", "panel before", _PANELS),
     Key("sort", ("t",), "sort", "sort the kernel table by the next column", _PANELS,
         mouse="click on a heading"),
     Key("theme", ("T",), "theme", "dark or light", _OTHER),
     Key("commands", ("colon", "ctrl+p"), "command_palette", "commands by name", _OTHER),
-    Key("help", ("question_mark",), "help", "this help", _OTHER, "help"),
-    Key("quit", ("q", "ctrl+c"), "quit", "quit", _OTHER, "quit"),
+    Key("help", ("question_mark",), "help", "this help", _OTHER, "? help"),
+    Key("quit", ("q", "ctrl+c"), "quit", "quit", _OTHER, "q quit"),
 )  # fmt: skip
 
 
@@ -135,14 +135,6 @@ _CLAIMED = {"tab", "shift+tab", "ctrl+c"}
 
 
 def footer_hints() -> list[tuple[str, str]]:
-    """(key, word) of the most useful keys; pairs of keys share one word."""
-    partner = {"zoom-in": "s", "pan-left": "d", "next-gap": "[", "smaller-gap": "{",
-               "next-step": "<"}  # fmt: skip
-    hints = []
-    for key in KEYS:
-        if key.hint:
-            first = _READABLE.get(key.keys[0], key.keys[0])
-            second = partner.get(key.id, "")
-            pair = second + first if second in "[{<" else first + second
-            hints.append((pair, key.hint))
-    return hints
+    """(keys, word) of what the footer shows, help and quit first."""
+    hints = [key.hint.split(" ", 1) for key in KEYS if key.hint]
+    return [(keys, word) for keys, word in [*hints[-2:], *hints[:-2]]]

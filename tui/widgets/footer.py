@@ -36,8 +36,7 @@ class Footer(Pane):
         key_style = self.palette.style(colours.accent, colours.surface, bold=True)
         pieces: list[Piece] = [(" ", ground)]
         left = self.size.width - 1
-        for keys, word in sorted(footer_hints(), key=lambda hint: hint[1] in ("help", "quit"),
-                                 reverse=True):  # fmt: skip
+        for keys, word in footer_hints():
             left -= len(keys) + len(word) + 3
             if left < 0:
                 break
