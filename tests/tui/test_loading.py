@@ -6,13 +6,14 @@ import threading
 
 import pytest
 
-from tests.tui.screen import ReadyLoader, screen_of, text_of
+from tests.tui.screen import ReadyLoader, text_of
 from whichlayer.analysis.errors import TraceError
 from whichlayer.analysis.reader.progress import Progress, Report
 from whichlayer.analysis.results import Analysis, Options
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.tui.app import WhichlayerApp, run
-from whichlayer.tui.load import Loader
+from whichlayer.tui.document import open_document
+from whichlayer.tui.load import Loader, Stopped
 from whichlayer.tui.messages import DocumentOpened, LoadFailed, LoadProgressed
 
 
@@ -84,17 +85,9 @@ def test_whatever_fails_is_posted_not_lost(trace: Trace) -> None:
 
 
 async def test_the_timeline_is_there_before_the_analysis(trace: Trace) -> None:
-    def never(trace: Trace, options: Options) -> Analysis:
-        raise SystemExit
-
-    loader = ReadyLoader("a.json", Options(), lambda path, progress: trace, never)
-    posted: list[object] = []
-    with pytest.raises(SystemExit):
-        loader.start(posted.append)
-    (opened,) = [m for m in posted if isinstance(m, DocumentOpened)]
-    app = WhichlayerApp(ReadyLoader("a.json", Options(), _stop, never))
+    app = WhichlayerApp(ReadyLoader("a.json", Options(), _stop))
     async with app.run_test(size=(120, 40)) as pilot:
-        app.post_message(opened)
+        app.post_message(DocumentOpened(open_document(trace)))
         await pilot.pause()
         assert "ampere_s" in text_of(app, "timeline")[0]
         assert "waiting" in text_of(app, "layers")[0]
@@ -105,8 +98,6 @@ async def test_the_timeline_is_there_before_the_analysis(trace: Trace) -> None:
 
 
 def _stop(path: str, progress: Report) -> Trace:
-    from whichlayer.tui.load import Stopped
-
     raise Stopped
 
 
@@ -158,8 +149,3 @@ async def test_a_failed_load_ends_the_application(trace: Trace) -> None:
     async with app.run_test() as pilot:
         await pilot.pause()
     assert isinstance(app.error, TraceError) and app.return_code == 2
-
-
-async def test_nothing_is_awaited_in_a_ready_screen(trace: Trace, analysis: Analysis) -> None:
-    async with screen_of(trace, analysis) as (app, _):
-        assert app.document is not None and app.document.analysis is analysis
