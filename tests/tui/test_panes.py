@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -14,6 +15,8 @@ from whichlayer.analysis.trace.columns import Trace
 from whichlayer.tui.layout import PANELS, arrangement_for
 from whichlayer.tui.widgets.panel import Panel
 
+NUMBER = r"\d{1,3}(?: \d{3})*(?:\.\d+)? [mµ]?s"
+RULER = re.compile(rf" *(?:│(?:{NUMBER})? *|▼{NUMBER} *|{NUMBER}▼ *)*")
 SIZES = [SMALL, MEDIUM, LARGE, (250, 70), (40, 12)]
 
 
@@ -75,6 +78,14 @@ async def test_ruler_shows_the_cursor_and_the_length_of_a_selection(
         app.look_at(view_of(app).selected(1_000_000, 2_000_000))
         await pilot.pause()
         assert "1.000 ms" in text_of(app, "ruler")[0]
+
+
+async def test_the_ruler_never_shows_half_a_label(trace: Trace, analysis: Analysis) -> None:
+    async with screen_of(trace, analysis) as (app, pilot):
+        for time in range(0, 3_000_000, 61_000):
+            app.look_at(view_of(app).pointed(time, 0))
+            await pilot.pause()
+            assert RULER.fullmatch(text_of(app, "ruler")[0][16:]), text_of(app, "ruler")[0]
 
 
 async def test_timeline_has_a_labelled_row_per_lane(trace: Trace, analysis: Analysis) -> None:

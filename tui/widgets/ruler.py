@@ -49,34 +49,45 @@ class Ruler(TimePane):
             self._axis = (port, axis_of(port))
         axis = self._axis[1]
         base = "time" if not axis.base_ns else f"{axis.instant(axis.base_ns, 1000)} +"
+        notes = [*self._selection(self.view), *self._cursor(self.view, axis)]
         line = Written(port.cells)
         for cell, text in axis.marks:
-            line.write(cell, f"│{text}", 0)
-        marked = self.view.marked
-        if marked is not None:
-            first = max(port.cell_of(marked[0]), 0)
-            last = min(port.cell_of(marked[1] - 1), port.cells - 1)
-            if first <= last:
-                length = time_text(marked[1] - marked[0])
-                line.write(first, f"├{length.center(last - first - 1, '─')}┤"
-                           if last - first > len(length) + 1 else "━" * (last - first + 1), 1)  # fmt: skip
-        cell = port.cell_of(self.view.cursor_ns)
-        if 0 <= cell < port.cells and marked is not None and _within(marked, self.view.cursor_ns):
-            line.write(cell, "▼", 2)
-        elif 0 <= cell < port.cells:
-            text = axis.instant(self.view.cursor_ns, max(port.span_ns // port.cells // 2, 1))
-            if cell + len(text) < port.cells:
-                line.write(cell, f"▼{text}", 2)
-            else:
-                line.write(cell - len(text), f"{text}▼", 2)
+            covered = any(
+                cell < note + len(words) + 1 and note < cell + len(text) + 2
+                for note, words, _ in notes
+            )
+            line.write(cell, "│" if covered else f"│{text}", 0)
+        for cell, words, code in notes:
+            line.write(cell, words, code)
         styles = (palette.faint, palette.strong, palette.accent)
         pieces: list[Piece] = [self.labelled(base)]
         pieces += [(text, styles[code]) for text, code in line.runs()]
         return strip_of(pieces, width, palette.text)
 
+    @staticmethod
+    def _selection(view: View) -> list[tuple[int, str, int]]:
+        """(cell, text, style) of the selection's extent, with its length where that fits."""
+        if view.marked is None:
+            return []
+        first = max(view.port.cell_of(view.marked[0]), 0)
+        cells = min(view.port.cell_of(view.marked[1] - 1) + 1, view.port.cells) - first
+        length = time_text(view.marked[1] - view.marked[0])
+        if cells > len(length) + 2:
+            return [(first, f"├{length.center(cells - 2, '─')}┤", 1)]
+        return [(first, "━" * cells, 1)] if cells > 0 else []
 
-def _within(span: tuple[int, int], time_ns: int) -> bool:
-    return span[0] <= time_ns <= span[1]
+    @staticmethod
+    def _cursor(view: View, axis: Axis) -> list[tuple[int, str, int]]:
+        """(cell, text, style) of the cursor, with its time where that hides no length."""
+        port, cell = view.port, view.port.cell_of(view.cursor_ns)
+        if not 0 <= cell < port.cells:
+            return []
+        if view.marked is not None and view.marked[0] <= view.cursor_ns <= view.marked[1]:
+            return [(cell, "▼", 2)]
+        text = axis.instant(view.cursor_ns, max(port.span_ns // port.cells // 2, 1))
+        if cell + len(text) < port.cells:
+            return [(cell, f"▼{text}", 2)]
+        return [(cell - len(text), f"{text}▼", 2)]
 
 
 class Written:
@@ -92,8 +103,6 @@ class Written:
         for place, char in enumerate(text, start=cell):
             if 0 <= place < len(self._chars):
                 self._chars[place], self._codes[place] = char, code
-        if 0 <= cell + len(text) < len(self._chars) and code:
-            self._chars[cell + len(text)] = " "
 
     def runs(self) -> list[tuple[str, int]]:
         """Stretches of one code."""
