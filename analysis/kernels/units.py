@@ -257,6 +257,8 @@ def describe_unit(
     operator = int(units.operator_row[unit])
     if operator < 0:
         return _NO_CALL, (), Work(reason=_no_operator(trace, lead))
+    if trace.producer == "nsight" and not trace.detail(operator):
+        return OpCall(trace.name(operator), (), ()), (), Work(reason=_NSIGHT)
     context = int(units.context_row[unit])
     call = OpCall.from_detail(
         trace.name(operator),
@@ -289,7 +291,15 @@ def work_of_copy(kind: int, size: int) -> Work:
     return Work(bytes=2 * size, category="copy")
 
 
+#: Nsight Systems knows the operators of ``emit_nvtx``, mostly without their arguments.
+_NSIGHT: Final = (
+    "no operator shapes in an Nsight recording; record with torch.profiler record_shapes"
+)
+
+
 def _no_operator(trace: Trace, row: int) -> str:
+    if trace.producer == "nsight":
+        return _NSIGHT
     if trace.launch[row] < 0:
         return "no launch in the file"
     return "no operator around its launch"

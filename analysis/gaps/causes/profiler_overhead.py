@@ -24,7 +24,12 @@ _OVERHEAD = re.compile(
     r"Buffer Flush|Instrumentation|\bResource\b|Activity Buffer Request", re.IGNORECASE
 )
 
+#: The reader's category of overheads that are all the profiler's, whatever they are called.
+_OF_PROFILER = "profiler_overhead"
+
 
 def marks(name: str, kind: SliceKind, category: str) -> bool:
     """Whether a slice is the profiler at work."""
-    return kind == SliceKind.OVERHEAD and _OVERHEAD.search(name) is not None
+    if kind != SliceKind.OVERHEAD:
+        return False
+    return category == _OF_PROFILER or _OVERHEAD.search(name) is not None
