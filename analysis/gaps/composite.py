@@ -114,14 +114,15 @@ def _overhead_intervals(trace: Trace, marks: Marks) -> list[tuple[int, Intervals
 
 
 def _with_overhead(states: HostStates, overhead: list[tuple[int, Intervals]]) -> HostStates:
-    """Where the host was inside a call or an operator, the profiler's event explains it."""
+    """Where the host shows no better cause, the profiler's event explains it."""
     for code, intervals in overhead:
         time = np.unique(np.concatenate((states.start_ns, intervals.start, intervals.end)))
         state, drain, row = _at(states, time)
         following = np.append(time[1:], time[-1] + 1)
         covered = Measure(intervals).between(time, following) > 0
-        take = covered & (state == Doing.DISPATCH)
+        take = covered & np.isin(state, (*_WEAK, int(Doing.DISPATCH)))
         state[take] = drain[take] = code
+        row[take] = -1
         states = HostStates(time, state, drain, row)
     return states
 

@@ -40,6 +40,9 @@ _NO_WORK = re.compile(
     r"|set_|result_type|lift_fresh|is_\w+|_reshape_alias)(_|\b)"
     r"|^autograd::|^torch::autograd|Backward\d*$|^detach_?$"
 )
+#: A registered operator; record_function's names were operators too until 2021.
+_OPERATOR = re.compile(r"^\w+::\w")
+_BACKWARD = re.compile(r"Backward\d*$")
 _STEP = re.compile(r"^ProfilerStep#\d+$")
 
 
@@ -105,7 +108,8 @@ class Marks:
         for row in np.flatnonzero(alone).tolist():
             # A part of an operator that launches is part of its dispatch.
             part = any(calls[r] and trace.kind[r] == SliceKind.CPU_OP for r in trace.enclosing(row))
-            if not part and not _NO_WORK.search(trace.name(row)):
+            name = trace.name(row)
+            if not part and _OPERATOR.match(name) and not _NO_WORK.search(name):
                 self.code[row] = code
 
 
@@ -122,6 +126,8 @@ def _classify(name: str, kind: SliceKind, category: str) -> int:
         return Doing.WAITING if _WAITS.search(name) else Doing.PYTHON
     if kind == SliceKind.ANNOTATION:
         return Doing.NOTHING if _STEP.match(name) else Doing.ANNOTATED
+    if category == "Operator" and not _OPERATOR.match(name) and not _BACKWARD.search(name):
+        return Doing.ANNOTATED
     if kind in (SliceKind.CPU_OP, SliceKind.RUNTIME):
         return Doing.DISPATCH
     return Doing.NOTHING

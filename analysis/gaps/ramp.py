@@ -3,8 +3,12 @@
 After a sync or a wait the queue is empty, and the next launches arrive a little late although
 the host only dispatches. Without the wait the host would have been ahead by as long as it
 waited while the device worked: that lead is the wait's *credit*. Late dispatch is charged to
-the latest wait with credit left, until the credit is spent or the host is ahead again (a
-launch call returned while the device was still busy); what is left is launch-bound.
+the latest wait with credit left; what is left over is launch-bound. A lead ends when
+
+* late dispatch has spent it,
+* a later stall has eaten it: the device idled through the stall all the same,
+* the host waits for the device again, for another reason, or is held by a full queue: from
+  there on it is where it would have been anyway.
 """
 
 from __future__ import annotations
@@ -21,6 +25,7 @@ from whichlayer.analysis.gaps.composite import Drivers
 from whichlayer.analysis.gaps.part import Part
 from whichlayer.analysis.intervals import Measure, union
 from whichlayer.analysis.trace.columns import Trace
+from whichlayer.analysis.trace.kinds import SliceKind
 
 #: States of the host after which the queue may be empty.
 DRAINS = (
@@ -34,11 +39,16 @@ DRAINS = (
 )
 
 
-@dataclass(slots=True)
-class _Debt:
-    """A wait and how much of the lead that it cost has not been charged yet."""
+#: Of these, the ones that wait for the device and so undo any earlier lead.
+_WAITS = ("h2d-pageable", "host-sync")
+#: A launch call is held by a full queue if it lasts this long under a busy device.
+FULL_QUEUE_NS = 100_000
 
-    start_ns: int
+
+@dataclass(slots=True)
+class _Credit:
+    """A wait and how much of the lead that it cost has not been spent yet."""
+
     end_ns: int
     cause: int
     row: int
@@ -46,82 +56,93 @@ class _Debt:
 
 
 class Ramp:
-    """Charges late dispatch of one device; ``charge`` must be called in order of time."""
+    """Charges late dispatch of one device; must be asked in order of time."""
 
     def __init__(self, trace: Trace, activities: Activities, drivers: Drivers) -> None:
-        """Find when the host was ahead; waits are looked up when first needed."""
+        """Find when the queue was full; waits are looked up when first needed."""
         self._drivers = drivers
         self._busy = Measure(union(activities.start_ns, activities.end_ns))
-        self._ahead = _launches_ahead(trace, activities)
-        self._waits: dict[int, list[_Debt]] = {}
-        self._next: dict[int, int] = {}
-        self._open: dict[int, list[_Debt]] = {}
+        self._full = _full_queue_times(trace, activities)
+        self._drains = [cause_code(rule) for rule in DRAINS]
+        self._waits = [cause_code(rule) for rule in _WAITS]
+        # A wait may show on several threads' states; its credit exists once.
+        self._credits: dict[tuple[int, int], _Credit] = {}
+        self._coming: dict[int, list[_Credit]] = {}
+        self._open: dict[int, list[_Credit]] = {}
 
     def charge(self, lane: int, start: int, end: int, dispatch: int, row: int) -> Iterator[Part]:
         """Split late dispatch ``[start, end)`` of a thread between waits and dispatch."""
-        open_ = self._collect(lane, start)
-        at = start
+        open_, at = self._collect(lane, start), start
         while open_ and at < end:
-            debt = open_[-1]
-            paid = min(debt.left_ns, end - at)
+            credit = open_[-1]
+            paid = min(credit.left_ns, end - at)
             if paid > 0:
-                yield Part(at, at + paid, debt.cause, debt.row)
-                debt.left_ns -= paid
+                yield Part(at, at + paid, credit.cause, credit.row)
+                credit.left_ns -= paid
                 at += paid
-            if debt.left_ns <= 0:
+            if credit.left_ns <= 0:
                 open_.pop()
         if at < end:
             yield Part(at, end, dispatch, row)
 
-    def _collect(self, lane: int, time: int) -> list[_Debt]:
-        """Waits of a thread that ended by now and after the host was last ahead."""
-        waits = self._waits.get(lane)
-        if waits is None:
-            waits = self._waits[lane] = self._waits_of(lane)
-            self._next[lane], self._open[lane] = 0, []
-        open_, index = self._open[lane], self._next[lane]
-        while index < len(waits) and waits[index].end_ns <= time:
-            open_.append(waits[index])
-            index += 1
-        self._next[lane] = index
-        seen = int(np.searchsorted(self._ahead, time, "right"))
+    def stall(self, lane: int, start: int, end: int, cause: int) -> None:
+        """The device idled through a stall: it eats the leads that other causes cost.
+
+        Not those of its own cause: without the cause this stall is gone as well.
+        """
+        amount = end - start
+        for credit in reversed(self._collect(lane, start)):
+            if amount <= 0:
+                return
+            if credit.cause != cause:
+                eaten = min(credit.left_ns, amount)
+                credit.left_ns -= eaten
+                amount -= eaten
+
+    def _collect(self, lane: int, time: int) -> list[_Credit]:
+        """Credits of a thread from waits that have ended, latest last."""
+        if lane not in self._coming:
+            self._coming[lane] = self._credits_of(lane)[::-1]
+            self._open[lane] = []
+        coming, open_ = self._coming[lane], self._open[lane]
+        while coming and coming[-1].end_ns <= time:
+            credit = coming.pop()
+            if credit.cause in self._waits:
+                open_[:] = [other for other in open_ if other.cause == credit.cause]
+            open_.append(credit)
+        seen = int(np.searchsorted(self._full, time, "right"))
         if seen:
-            since = int(self._ahead[seen - 1])
-            while open_ and open_[0].start_ns < since:
-                open_.pop(0)
+            since = int(self._full[seen - 1])
+            open_[:] = [credit for credit in open_ if credit.end_ns > since]
         return open_
 
-    def _waits_of(self, lane: int) -> list[_Debt]:
+    def _credits_of(self, lane: int) -> list[_Credit]:
         states = self._drivers.states(lane)
         if not len(states.start_ns):
             return []
         begin = states.start_ns
         finish = np.append(begin[1:], begin[-1])
-        draining = np.isin(states.drain, [cause_code(rule) for rule in DRAINS])
-        credit = self._busy.between(begin, finish)
-        keep = np.flatnonzero(draining & (credit > 0))
-        return [
-            _Debt(
-                int(begin[i]),
-                int(finish[i]),
-                int(states.drain[i]),
-                int(states.row[i]),
-                int(credit[i]),
-            )
-            for i in keep.tolist()
-        ]
+        lead = self._busy.between(begin, finish)
+        keep = np.flatnonzero(np.isin(states.drain, self._drains) & (lead > 0))
+        found = []
+        for i in keep.tolist():
+            row, end = int(states.row[i]), int(finish[i])
+            made = _Credit(end, int(states.drain[i]), row, int(lead[i]))
+            found.append(self._credits.setdefault((row, end), made))
+        return found
 
 
-def _launches_ahead(trace: Trace, activities: Activities) -> NDArray[np.int64]:
-    """Sorted start times of launch calls that returned while earlier work still ran."""
+def _full_queue_times(trace: Trace, activities: Activities) -> NDArray[np.int64]:
+    """Sorted ends of launch calls that a full queue held: long calls under a busy device."""
     if not len(activities):
         return np.empty(0, np.int64)
     reach = np.maximum.accumulate(activities.end_ns)
     before = np.concatenate((activities.start_ns[:1], reach[:-1]))
     launch = activities.launch
-    ahead = (launch >= 0) & (trace.end_ns[launch] <= before)
-    # The later kernels of a graph say nothing about the host.
-    _, first = np.unique(launch, return_index=True)
-    leads = np.zeros(len(launch), bool)
-    leads[first] = True
-    return np.sort(trace.start_ns[launch[ahead & leads]])
+    linked = launch >= 0
+    length = trace.end_ns[launch] - trace.start_ns[launch]
+    # Copies wait for other reasons, and a graph's launch is long by itself.
+    kernel = trace.kind[activities.row] == SliceKind.KERNEL
+    once = np.concatenate(([True], launch[1:] != launch[:-1]))
+    held = linked & kernel & once & (length > FULL_QUEUE_NS) & (trace.end_ns[launch] <= before)
+    return np.sort(trace.end_ns[launch[held]])

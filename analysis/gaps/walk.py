@@ -73,6 +73,7 @@ class Walk:
             if state == Doing.DISPATCH:
                 yield from self._ramp.charge(lane, begin, finish, self._dispatch, row)
             else:
+                self._ramp.stall(lane, begin, finish, state)
                 yield Part(begin, finish, state, row)
 
     def _after_launch(self, start: int, end: int, following: int, launch: int) -> list[Part]:

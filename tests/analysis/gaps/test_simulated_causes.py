@@ -141,7 +141,6 @@ def test_healthy_programs_and_red_herrings_blame_nobody(results: Results) -> Non
             assert wrongly_blamed(found) < BLAME_TARGET, case.name
 
 
-@pytest.mark.xfail(reason="the profiler's own work counts only inside a recorded slice of a thread")
 def test_profiler_overhead_outside_of_recorded_slices_is_its_own(results: Results) -> None:
     found = results.groups["overhead-alone"]
     assert recall(found.cause, "profiler-overhead") >= CAUSE_TARGET
