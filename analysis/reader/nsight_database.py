@@ -40,6 +40,7 @@ class Database:
     Attributes:
         columns: the names of the columns of every ordinary table.
         damaged: per table that could not be read to its end, why.
+        cut: the file is shorter than it says.
     """
 
     def __init__(self, path: str) -> None:
@@ -50,6 +51,7 @@ class Database:
         """
         self.columns: dict[str, tuple[str, ...]] = {}
         self.damaged: dict[str, str] = {}
+        self.cut = False
         self._keyed: set[str] = set()
         self._strings: dict[int, str] = {}
         try:
@@ -60,8 +62,11 @@ class Database:
             self._harden()
             self._read_schema()
         except sqlite3.Error as error:
-            self._connection.close()
-            raise TraceError(f"the database is damaged ({clean(str(error))})") from error
+            try:
+                self._read_cut_file()
+            except sqlite3.Error:
+                self._connection.close()
+                raise TraceError(f"the database is damaged ({clean(str(error))})") from error
 
     def _harden(self) -> None:
         connection = self._connection
@@ -69,6 +74,15 @@ class Database:
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
         for setting in ("trusted_schema = 0", "query_only = 1", "cell_size_check = 1"):
             connection.execute(f"PRAGMA {setting}")
+
+    def _read_cut_file(self) -> None:
+        """Reads the schema of a file that is shorter than it says.
+
+        SQLite opens such a file only to connections that may repair it; this one cannot write.
+        """
+        self._connection.execute("PRAGMA writable_schema = 1")
+        self._read_schema()
+        self.cut = True
 
     def _read_schema(self) -> None:
         found = self._connection.execute(
@@ -138,13 +152,13 @@ class Database:
             return
         last = MISSING
         for chunk in self._until_damage(table, f"{query} ORDER BY _rowid_"):
-            keys = [row[0] for row in chunk]
-            # Pages that refer to each other in a circle would go on for ever.
-            if keys[0] <= last or any(b <= a for a, b in pairwise(keys)):
+            kept = _rising(chunk, last)
+            if len(kept) < len(chunk):
                 self.damaged[table] = "its rows are out of order"
-                return
-            last = keys[-1]
-            yield chunk
+            if not kept:
+                return  # pages that refer to each other in a circle would go on for ever
+            last = kept[-1][0]
+            yield kept
         if table in self.damaged:
             yield from self._behind_damage(table, f"{query} ORDER BY _rowid_ DESC", last)
 
@@ -228,6 +242,18 @@ class Database:
             raise TraceError(f"the database is damaged ({clean(str(error))})") from error
         row = () if found is None else found
         return {name: value for name, value in zip(names, row, strict=False) if value is not None}
+
+
+def _rising(chunk: list[Row], last: int) -> list[Row]:
+    """The rows whose keys rise, beyond ``last``; others are what damage left."""
+    if chunk[0][0] > last and all(a[0] < b[0] for a, b in pairwise(chunk)):
+        return chunk
+    kept: list[Row] = []
+    for row in chunk:
+        if row[0] > last:
+            last = row[0]
+            kept.append(row)
+    return kept
 
 
 def _address(path: str) -> str:

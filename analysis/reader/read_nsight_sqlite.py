@@ -135,6 +135,8 @@ class _Reading:
     def _why_nothing(self) -> str:
         for table, reason in self._database.damaged.items():
             return f"the database is damaged: nothing of {table} can be read ({reason})"
+        if self._database.cut:
+            return "the database is cut short: nothing can be read"
         return "an Nsight Systems export without CUDA, NVTX or operating system events"
 
     def _warnings(self, kinds: set[SliceKind]) -> list[TraceWarning]:
@@ -151,13 +153,24 @@ class _Reading:
             for code, count, what in counted
             if count
         ]
-        warnings += [
-            TraceWarning(
-                "damaged", f"the table {table} is damaged, what could be read is shown: {why}"
-            )
-            for table, why in self._database.damaged.items()
+        return [
+            *warnings,
+            *self._damage(),
+            *self._missing(kinds),
+            *self._doubts(kinds),
+            *self._unfinished(),
         ]
-        return [*warnings, *self._missing(kinds), *self._doubts(kinds), *self._unfinished()]
+
+    def _damage(self) -> Iterator[TraceWarning]:
+        database = self._database
+        if not database.cut and not database.damaged:
+            return
+        told = ["the file is cut short"] if database.cut else []
+        told += [f"{table}: {why}" for table, why in database.damaged.items()]
+        yield TraceWarning(
+            "truncated" if database.cut else "damaged",
+            f"the database is damaged, what could be read is shown ({'; '.join(told)})",
+        )
 
     def _missing(self, kinds: set[SliceKind]) -> Iterator[TraceWarning]:
         columns = self._database.columns

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.support.program import gap_time
-from whichlayer.analysis import Analysis, Options, TraceError, analyse, load
+from whichlayer.analysis import Analysis, Options, analyse, load
 from whichlayer.analysis.layers import ABOVE_CUDA
 from whichlayer.analysis.results import Budget
 
@@ -96,11 +96,22 @@ def test_segments_cover_the_window_without_overlap(traces: Path) -> None:
             assert (segments.start_ns[1:] == segments.end_ns[:-1]).all(), name
 
 
-def test_nsight_exports_are_refused_in_one_line(traces: Path) -> None:
-    for path in traces.glob("*.sqlite"):
-        with pytest.raises(TraceError, match=path.name) as error:
-            load(path)
-        assert "\n" not in str(error.value)
+@pytest.mark.parametrize(
+    ("name", "side", "devices", "activities"),
+    [
+        ("nsys_h100_2gpu.sqlite", "above-cuda", 2, 4368),
+        ("nsys_mock.sqlite", "above-cuda", 1, 3),
+    ],
+)
+def test_nsight_exports_open_with_a_verdict(
+    traces: Path, name: str, side: str, devices: int, activities: int
+) -> None:
+    analysis = analysed(traces / name)
+    assert analysis.verdict.side == side
+    assert len(analysis.devices) == devices
+    assert sum(device.activities for device in analysis.devices) == activities
+    window = analysis.window.end_ns - analysis.window.start_ns
+    assert parts(analysis.budget) == analysis.budget.total_ns == window * devices
 
 
 def test_the_classic_loader_stall_is_the_loaders(traces: Path) -> None:
