@@ -1,0 +1,1 @@
+"""Makes big traces such as PyTorch writes: one simulated training program in any size."""
