@@ -32,7 +32,10 @@ TRACEBACK_VARIABLE = "WHICHLAYER_TRACEBACK"
 """Environment variable that, when set, lets a defect show its traceback."""
 
 _FIRST_SAMPLE = "dataloader-bound"
-_FILE_HELP = "a PyTorch profiler trace, .json or .json.gz"
+_FILE_HELP = (
+    "a PyTorch profiler trace (.json, also in .gz, .zst or .zip), an Nsight Systems .sqlite "
+    "export, or - for standard input"
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -140,7 +143,10 @@ _COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
 
 def _show(path: str, typed: Namespace) -> int:
     """Open the screen on a trace; what cannot be opened is told before the screen is taken."""
-    _check_readable(path)
+    if path == "-":
+        _take_terminal()
+    else:
+        _check_readable(path)
     if typed.rank is not None:
         _load(path, typed.rank)
     streams = (sys.stdin, sys.stdout, sys.stderr)
@@ -150,6 +156,18 @@ def _show(path: str, typed: Namespace) -> int:
 
     with _refusals(path, typed):
         return run(path, _options(typed))
+
+
+def _take_terminal() -> None:
+    """Keep the pipe for the trace and let the screen read its keys from the terminal."""
+    from whichlayer.analysis.reader.standard_input import take_terminal
+
+    if sys.stdin is None or sys.stdin.isatty():
+        raise UsageError("nothing is piped to standard input")
+    try:
+        take_terminal()
+    except OSError as error:
+        raise UsageError("the screen needs a terminal; try 'whichlayer report -'") from error
 
 
 def _check_readable(path: str) -> None:

@@ -7,8 +7,10 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 from whichlayer.analysis.errors import TraceError
+from whichlayer.analysis.reader import standard_input
 from whichlayer.analysis.reader.formats import trace_formats
 from whichlayer.analysis.reader.progress import Report
 from whichlayer.analysis.reader.source import TraceSource
@@ -16,7 +18,7 @@ from whichlayer.analysis.text import clean
 from whichlayer.analysis.trace.columns import Trace
 
 _LFS_POINTER = b"version https://git-lfs"
-_SUFFIXES = (".json", ".json.gz", ".zip", ".sqlite")
+_SUFFIXES = (".json", ".json.gz", ".json.zst", ".zip", ".sqlite")
 _NOTES = ".whichlayer.json"
 _LISTED = 8
 
@@ -25,7 +27,7 @@ def open_trace(path: str | os.PathLike[str], *, progress: Report | None = None) 
     """Reads a recording.
 
     Args:
-        path: a trace, or a directory that holds exactly one.
+        path: a trace, a directory that holds exactly one, or ``-`` for standard input.
         progress: called now and then while the file is read; what it raises ends the
             reading and comes out of here.
 
@@ -35,6 +37,8 @@ def open_trace(path: str | os.PathLike[str], *, progress: Report | None = None) 
     name = os.fspath(path)
     try:
         with _no_garbage_collection():
+            if name == standard_input.NAME:
+                return replace(_read(standard_input.spool(report=progress), progress), path=name)
             return _read(_file_at(name), progress)
     except TraceError as error:
         raise TraceError(clean(f"{name}: {error}")) from error.__cause__
@@ -77,7 +81,9 @@ def _file_at(path: str) -> str:
     if len(traces) == 1:
         return os.path.join(path, traces[0])
     if not traces:
-        raise TraceError("a directory without traces (*.json, *.json.gz, *.zip)")
+        raise TraceError(
+            "a directory without traces (*.json, *.json.gz, *.json.zst, *.zip, *.sqlite)"
+        )
     listed = ", ".join(traces[:_LISTED]) + (", …" if len(traces) > _LISTED else "")
     raise TraceError(f"a directory with {len(traces)} traces; name one of them: {listed}")
 

@@ -1,4 +1,4 @@
-"""The bytes of a trace file, decompressed on the way: plain, gzip or one file in a zip.
+"""The bytes of a trace file, decompressed on the way: plain, gzip, zstd or one file in a zip.
 
 What a file is compressed with is read off its first bytes, never off its name. A source
 does not fail when the compressed data end early or are damaged: it ends there and
@@ -15,6 +15,7 @@ from typing import IO, Protocol, Self
 
 from whichlayer.analysis.errors import TraceError
 from whichlayer.analysis.reader.gzip_source import GzipSource
+from whichlayer.analysis.reader.zstd_source import ZstdSource, is_zstd
 
 GZIP_MAGIC = b"\x1f\x8b"
 ZIP_MAGIC = b"PK\x03\x04"
@@ -23,7 +24,6 @@ ZIP_MAGIC = b"PK\x03\x04"
 _HEAD = 4096
 
 _UNREADABLE = {
-    b"\x28\xb5\x2f\xfd": "it is compressed with zstd, which is not supported: decompress it first",
     b"\xfd7zXZ\x00": "it is compressed with xz, which is not supported: decompress it first",
     b"BZh": "it is compressed with bzip2, which is not supported: decompress it first",
     b"7z\xbc\xaf": "it is a 7-Zip archive, which is not supported: extract it first",
@@ -115,12 +115,16 @@ def _unwrap(file: io.FileIO) -> ByteSource:
             raise TraceError(reason)
     if head.startswith(ZIP_MAGIC):
         member = _zip_member(file)
-        inner = member.read(2)
+        inner = member.read(4)
         member.seek(0)
-        return GzipSource(member) if inner == GZIP_MAGIC else PlainSource(member)
+        return _decompressed(member, inner)
+    return _decompressed(file, head)
+
+
+def _decompressed(stream: IO[bytes], head: bytes) -> ByteSource:
     if head.startswith(GZIP_MAGIC):
-        return GzipSource(file)
-    return PlainSource(file)
+        return GzipSource(stream)
+    return ZstdSource(stream) if is_zstd(head) else PlainSource(stream)
 
 
 def _zip_member(file: io.FileIO) -> IO[bytes]:
@@ -136,7 +140,9 @@ def _zip_member(file: io.FileIO) -> IO[bytes]:
             for info in archive.infolist()
             if not info.is_dir() and not info.filename.startswith("__MACOSX/")
         ]
-        traces = [name for name in names if name.lower().endswith((".json", ".json.gz"))]
+        traces = [
+            name for name in names if name.lower().endswith((".json", ".json.gz", ".json.zst"))
+        ]
         found = traces or names
         if len(found) != 1:
             listed = ", ".join(sorted(found)[:5]) or "nothing"

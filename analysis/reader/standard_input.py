@@ -1,0 +1,102 @@
+"""Standard input as a file: a trace is read more than once, a pipe is not.
+
+What is piped in is written, as it comes and still compressed, to a file of its own that goes
+when the program ends.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import IO, Final
+
+from whichlayer.analysis.errors import TraceError
+from whichlayer.analysis.reader.progress import Progress, Report
+
+#: What stands for standard input where a file is named.
+NAME: Final = "-"
+
+_BLOCK: Final = 1 << 20
+
+#: Room that is left on the disk, and how many bytes may come before it is looked at again.
+_RESERVE: Final = 1 << 30
+_CHECKED: Final = 1 << 26
+
+#: The pipe that the terminal replaced, and the file that holds what came, once there are any.
+_pipes: list[IO[bytes]] = []
+_kept: list[str] = []
+
+
+def take_terminal() -> None:
+    """Gives standard input to the terminal, and keeps what is piped in for :func:`spool`.
+
+    Raises:
+        OSError: there is no terminal.
+    """
+    terminal = os.open("/dev/tty", os.O_RDWR)
+    try:
+        piped = os.dup(0)
+        os.dup2(terminal, 0)
+    finally:
+        os.close(terminal)
+    _pipes.append(os.fdopen(piped, "rb", buffering=0))
+
+
+def spool(stream: IO[bytes] | None = None, report: Report | None = None) -> str:
+    """The file that holds all of standard input, written when it is first asked for.
+
+    Args:
+        stream: instead of standard input.
+        report: called now and then; what it raises ends the reading and comes out of here.
+
+    Raises:
+        TraceError: nothing is piped in, or it does not fit on the disk.
+    """
+    if stream is not None:
+        return _written(stream, report)
+    if not _kept:
+        _kept.append(_written(_standard_input(), report))
+    return _kept[0]
+
+
+def _standard_input() -> IO[bytes]:
+    if _pipes:
+        return _pipes[-1]
+    if sys.stdin is None or sys.stdin.isatty():
+        raise TraceError("nothing is piped to standard input")
+    return sys.stdin.buffer
+
+
+def _written(source: IO[bytes], report: Report | None) -> str:
+    descriptor, path = tempfile.mkstemp(prefix="whichlayer-", suffix=".trace")
+    atexit.register(_remove, path)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            _copy(source, file, os.path.dirname(path), report)
+    except BaseException:
+        _remove(path)
+        raise
+    return path
+
+
+def _copy(source: IO[bytes], file: IO[bytes], folder: str, report: Report | None) -> None:
+    written = checked = 0
+    while block := source.read(_BLOCK):
+        if written >= checked:
+            checked = written + _CHECKED
+            if shutil.disk_usage(folder).free < _RESERVE:
+                raise TraceError(f"no room left in {folder} after {written} bytes; set TMPDIR")
+        file.write(block)
+        written += len(block)
+        if report is not None:
+            report(Progress(written, 0, 0))
+
+
+def _remove(path: str) -> None:
+    with contextlib.suppress(OSError):
+        Path(path).unlink()
