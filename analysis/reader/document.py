@@ -7,6 +7,7 @@ from typing import Any
 
 from whichlayer.analysis.errors import TraceError
 from whichlayer.analysis.reader.repair import decode_value
+from whichlayer.analysis.reader.structure import container_end
 from whichlayer.analysis.reader.window import Window
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -16,8 +17,7 @@ _STEP = 1 << 16
 #: Longest header value that is kept.
 _LARGEST_VALUE = 1 << 26
 
-_STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
-_NESTING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}]|"', re.DOTALL)
+_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _PLAIN_VALUE = re.compile(rb"[^,\]}\s]+")
 _EVENTS = re.compile(rb'"traceEvents"\s*:\s*\[')
 
@@ -147,15 +147,4 @@ def _value_end(text: bytes, ended: bool) -> int:
     if first not in (b"{", b"["):
         plain = _PLAIN_VALUE.match(text)
         return plain.end() if plain and (ended or plain.end() < len(text)) else -1
-    depth = 0
-    for token in _NESTING.finditer(text):
-        character = token.group()
-        if character in (b"{", b"["):
-            depth += 1
-        elif character in (b"}", b"]"):
-            depth -= 1
-            if not depth:
-                return token.end()
-        elif character == b'"':
-            return -1
-    return -1
+    return container_end(text)

@@ -76,9 +76,11 @@ class EventArray:
     closed: bool = False
     end: int = 0
     _skipping: bool = False
+    _patience: int = 0
 
     def __iter__(self) -> Iterator[Chunk]:
         window = self.window
+        self._patience = self.limits.patience
         while not self.closed:
             window.fill(self.limits.chunk)
             self._skip_separators()
@@ -116,7 +118,9 @@ class EventArray:
         window = self.window
         found = find_elements(window.data)
         end = found.close if found.close >= 0 else found.last_end
-        if end > 0:
+        if found.close >= 0 and not closes_array(window.data, found.close):
+            pass  # not the end, but damage
+        elif end > 0:
             text = window.data[:end].rstrip(SEPARATORS)
             events = _decoded(Repaired(text, 0))
             if events is None:
@@ -125,7 +129,7 @@ class EventArray:
                 self.repaired += mended.spots if events is not None else 0
             if events is not None:
                 return self._taken(events, len(text))
-        elif not window.ended and len(window.data) < self.limits.patience:
+        elif not window.ended and len(window.data) < self._patience:
             window.fill(2 * len(window.data))
             return None
         return self._recovered()
@@ -134,7 +138,7 @@ class EventArray:
         span = Span(self.window.offset, length, len(events))
         self.window.drop(length)
         self.end = self.window.offset
-        self._skipping = False
+        self._advanced()
         return Chunk(events, [span])
 
     def _recovered(self) -> Chunk | None:
@@ -148,10 +152,14 @@ class EventArray:
         self.end = base + found.consumed
         spans = [Span(base + start, end - start, 1) for start, end in found.spans]
         if found.consumed:
-            self._skipping = False
+            self._advanced()
         elif not window.data.startswith(_BRACKET_CLOSE):
             self._give_up()
         return Chunk(found.events, spans) if spans else None
+
+    def _advanced(self) -> None:
+        self._skipping = False
+        self._patience = self.limits.patience
 
     def _give_up(self) -> None:
         """Reads on behind text in which not even the end of an event can be found."""
@@ -159,12 +167,13 @@ class EventArray:
         if window.ended:
             window.drop(len(window.data))
         elif len(window.data) < self.limits.event:
+            self._patience = self.limits.event
             window.fill(2 * len(window.data))
         else:
             if not self._skipping:
                 self.too_large.append(window.offset)
                 self._skipping = True
-            window.drop(len(window.data) - self.limits.chunk)
+            window.drop(max(len(window.data) - self.limits.chunk, len(window.data) // 2))
 
 
 def _decoded(version: Repaired) -> list[Event] | None:

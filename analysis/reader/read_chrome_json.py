@@ -67,8 +67,10 @@ def read_chrome_json(
         warnings += array_warnings(array)
     if array is None:
         raise TraceError(why_no_trace(document, source))
-    if document.bare and not collector.events:
-        raise TraceError("JSON, but not a trace: a list without events")
+    if not collector.events and (array.losses or not array.closed):
+        raise TraceError(source.damage or "not JSON, or too damaged to read")
+    if not collector.events and document.bare:
+        raise TraceError("not a trace: a list without events")
     if collector.events and not collector.groups.have_phases:
         raise TraceError("JSON, but not a trace: its entries have no phase (ph)")
     warnings += document_warnings(document, source, array, window.offset + len(window.data))

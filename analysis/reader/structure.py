@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +20,10 @@ _NESTING = np.zeros(256, np.int8)
 _NESTING[[0x7B, 0x5B]] = 1
 _NESTING[[0x7D, 0x5D]] = -1
 
+#: Bytes looked at together: it bounds the memory, eight times as much for every bracket.
+_BLOCK = 1 << 20
+
+_BACKSLASHES = re.compile(rb"\\*")
 _NEXT_ELEMENT = re.compile(rb"\s*,\s*\{")
 
 #: Closing braces that a guess looks at before it leaves the answer to the exact search.
@@ -71,20 +76,51 @@ def inside_strings(quotes: Int64, at: NDArray[np.int64]) -> Bool:
 
 def find_elements(text: bytes) -> Elements:
     """Exact ends of the elements in text that begins inside an array, between elements."""
-    characters = np.frombuffer(text, np.uint8)
-    change = _NESTING[characters]
-    at = np.flatnonzero(change)
-    at = at[~inside_strings(string_quotes(text), at)]
-    depth = np.cumsum(change[at], dtype=np.int64)
-    below = np.flatnonzero(depth < 0)
-    close = -1
-    if len(below):
-        first = int(below[0])
-        if characters[at[first]] == _BRACKET_CLOSE:
-            close = int(at[first])
-        at, depth = at[:first], depth[:first]
-    complete = np.flatnonzero(depth == 0)
-    return Elements(int(at[complete[-1]]) + 1 if len(complete) else -1, close)
+    last_end = -1
+    for at, depths in _depths(text):
+        below = np.flatnonzero(depths < 0)
+        complete = np.flatnonzero((depths[: below[0]] if len(below) else depths) == 0)
+        if len(complete):
+            last_end = int(at[complete[-1]]) + 1
+        if len(below):
+            stop = int(at[below[0]])
+            return Elements(last_end, stop if text[stop] == _BRACKET_CLOSE else -1)
+    return Elements(last_end, -1)
+
+
+def container_end(text: bytes) -> int:
+    """Where the object or list that the text begins with ends, -1 if not in this text."""
+    for at, depths in _depths(text):
+        ends = np.flatnonzero(depths <= 0)
+        if len(ends):
+            return int(at[ends[0]]) + 1
+    return -1
+
+
+def _depths(text: bytes) -> Iterator[tuple[Int64, Int64]]:
+    """Positions of brackets and braces outside strings, and the depth behind each."""
+    depth, inside, begin = 0, False, 0
+    while begin < len(text):
+        end = _block_end(text, begin)
+        block = text[begin:end]
+        quotes = string_quotes(block)
+        change = _NESTING[np.frombuffer(block, np.uint8)]
+        at = np.flatnonzero(change)
+        at = at[inside_strings(quotes, at) == inside]
+        if len(at):
+            depths = np.cumsum(change[at], dtype=np.int64) + depth
+            depth = int(depths[-1])
+            yield at + begin, depths
+        inside ^= len(quotes) % 2 == 1
+        begin = end
+
+
+def _block_end(text: bytes, begin: int) -> int:
+    """Where a block ends that can be looked at alone: not between a backslash and a quote."""
+    end = min(begin + _BLOCK, len(text))
+    run = _BACKSLASHES.match(text, end) if text[end - 1] == _BACKSLASH else None
+    # The character behind the run belongs to it: it may be a quote.
+    return min(run.end() + 1, len(text)) if run else end
 
 
 def _escaped(characters: UInt8, quotes: Int64) -> Bool:
