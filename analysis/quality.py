@@ -49,7 +49,7 @@ def quality_warnings(
 
 
 def _no_kernels(trace: Trace, devices: Sequence[Activities]) -> Iterator[TraceWarning]:
-    if devices:
+    if devices or any(warning.code == "Q1" for warning in trace.warnings):
         return
     if any(warning.code == "truncated" for warning in trace.warnings):
         yield TraceWarning(

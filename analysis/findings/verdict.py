@@ -10,6 +10,8 @@ SIDE_SHARE = 0.20
 #: More unknown or unjudged than this, and the trace proves nothing.
 UNCLEAR_SHARE = 0.50
 
+_NO_GPU = "No GPU verdict: the recording holds no GPU activity that is known as such."
+
 
 def verdict_of(budget: Budget, gpu: bool) -> Verdict:
     """Compare gaps owned above CUDA with the time lost in kernels.
@@ -19,7 +21,7 @@ def verdict_of(budget: Budget, gpu: bool) -> Verdict:
         gpu: whether the recording holds any GPU activity.
     """
     if not gpu or budget.total_ns <= 0:
-        return Verdict("unclear", 0.0, 0.0, "No GPU verdict: the recording holds no GPU activity.")
+        return Verdict("unclear", 0.0, 0.0, _NO_GPU)
     total = budget.total_ns
     above = sum(budget.gap_ns.get(layer, 0) for layer in ABOVE_CUDA) / total
     below = sum(budget.loss_ns.values()) / total

@@ -35,7 +35,7 @@ class Role(IntEnum):
 _ROLES = (
     {"X": Role.SLICE, "C": Role.COUNTER, "M": Role.METADATA}
     | dict.fromkeys("BEbeSF", Role.PAIR)
-    | dict.fromkeys("iIR", Role.INSTANT)
+    | dict.fromkeys("iIRnTp", Role.INSTANT)
     | dict.fromkeys("stf", Role.FLOW)
 )
 
@@ -62,6 +62,11 @@ class Groups:
     def have_phases(self) -> bool:
         """Some event so far has a phase."""
         return any(key[0] for key in self.keys)
+
+    @property
+    def categories(self) -> set[str]:
+        """The categories seen so far, without the empty one."""
+        return {key[1] for key in self.keys if key[1]}
 
     def of(self, events: Sequence[Event]) -> Int32:
         """The group of every event."""

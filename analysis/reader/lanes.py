@@ -72,7 +72,7 @@ class Lanes:
 
     def of_async(self, pid: Id, category: str) -> int:
         """The lane of the asynchronous slices of a category of a process."""
-        return self._ids[Lane(pid, f"async {category}".rstrip(), LaneKind.OTHER)]
+        return self._ids[Lane(pid, _async_name(category), LaneKind.OTHER)]
 
     def _stream(self, kind: SliceKind, device: Id, stream: Id) -> int:
         return self._ids[
@@ -101,6 +101,14 @@ class LaneFinder:
             if found is not None:
                 return found
         return -1
+
+    def find_async(self, pid: Id, category: str) -> int:
+        """The lane of a category's asynchronous slices, -1 if it has none."""
+        return self._lanes.get((pid, _async_name(category), LaneKind.OTHER), -1)
+
+
+def _async_name(category: str) -> str:
+    return f"async {category}".rstrip()
 
 
 def stream_number(tid: Id) -> Id:

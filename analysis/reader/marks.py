@@ -25,6 +25,9 @@ _PHASES = {"s": 0, "t": 1, "f": 2}
 #: Flows from launches to the GPU, whose last end is on a stream.
 _TO_GPU = frozenset({"ac2g", "async_gpu", "async_cpu_to_gpu", "async"})
 
+#: Instants of asynchronous work.
+_ASYNC = frozenset("nTp")
+
 _ON_THREAD = (LaneKind.CPU_THREAD, LaneKind.OTHER, LaneKind.GPU_STREAM, LaneKind.GPU_ANNOTATION)
 _ON_STREAM = (LaneKind.GPU_STREAM, *_ON_THREAD)
 
@@ -47,7 +50,7 @@ class Marks:
         self.bad = 0
 
     def add_instants(self, events: Sequence[Event], group: Int32) -> None:
-        """Takes events of phase ``i``, ``I`` or ``R``."""
+        """Takes events of phase ``i``, ``I``, ``R`` or, of asynchronous work, ``n``, ``T``, ``p``."""
         times = parse_times([one.ts for one in events])
         strings = self._strings
         names = np.array([strings[one.name] for one in events], np.int32)
@@ -92,7 +95,10 @@ class Marks:
         time, group, name, value = _joined(
             self._instants, (np.int64, np.int32, np.int32, np.float64)
         )
-        lanes = [finder.find(pid, tid, _ON_THREAD) for _, _, pid, tid in self._groups.keys]
+        lanes = [
+            finder.find_async(pid, cat) if ph in _ASYNC else finder.find(pid, tid, _ON_THREAD)
+            for ph, cat, pid, tid in self._groups.keys
+        ]
         return Instants(time, np.array(lanes or [0], np.int32)[group], name, value)
 
     def flows(self, finder: LaneFinder) -> Flows:

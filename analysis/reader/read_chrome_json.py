@@ -29,20 +29,17 @@ from whichlayer.analysis.reader.lanes import LaneFinder, Lanes
 from whichlayer.analysis.reader.marks import Marks
 from whichlayer.analysis.reader.metadata import read_metadata
 from whichlayer.analysis.reader.pairs import Pairs
+from whichlayer.analysis.reader.producers import Traits, tell_producer, verdict_warnings
 from whichlayer.analysis.reader.progress import Progress, Report
 from whichlayer.analysis.reader.slices import SliceBuilder
 from whichlayer.analysis.reader.source import TraceSource
 from whichlayer.analysis.reader.window import Window
 from whichlayer.analysis.trace.assemble import Recording, assemble
-from whichlayer.analysis.trace.columns import Trace, UInt8
+from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import SliceKind
 from whichlayer.analysis.trace.lanes import Naming
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_KINETO_KEYS = frozenset({"schemaVersion", "deviceProperties", "baseTimeNanoseconds"})
-_KINETO_KINDS = frozenset(
-    {SliceKind.CPU_OP, SliceKind.RUNTIME, SliceKind.KERNEL, SliceKind.PROFILER}
-)
 
 
 def read_chrome_json(
@@ -124,9 +121,11 @@ class _Collector:
         lanes = self.lanes.all()
         finder = LaneFinder(lanes)
         base = as_int64(header.get("baseTimeNanoseconds"))
+        kinds = {SliceKind(kind) for kind in np.unique(slices.kind).tolist()}
+        producer = tell_producer(Traits(header, kinds, self.groups.categories, self.naming))
         return Recording(
             path=source.path,
-            producer=_producer(header, slices.kind),
+            producer=producer.name,
             header=header,
             base_ns=base if base >= 0 else None,
             instants=self.marks.instants(finder),
@@ -139,7 +138,7 @@ class _Collector:
             naming=self.naming,
             events=self.events,
             full_args=FullArguments(source.path, source.stamp, self.spans).of_rows,
-            warnings=[*warnings, *self._warnings()],
+            warnings=[*warnings, *self._warnings(), *verdict_warnings(producer, kinds)],
         )
 
     def _warnings(self) -> list[TraceWarning]:
@@ -160,12 +159,6 @@ class _Collector:
 
 def _matches(head: bytes) -> bool:
     return head.removeprefix(_BYTE_ORDER_MARK).lstrip()[:1] in (b"{", b"[")
-
-
-def _producer(header: Mapping[str, Any], kind: UInt8) -> str:
-    if _KINETO_KEYS & header.keys() or _KINETO_KINDS & set(np.unique(kind).tolist()):
-        return "pytorch"
-    return "chrome"
 
 
 FORMAT = TraceFormat("Chrome trace JSON", _matches, read_chrome_json)
