@@ -150,13 +150,14 @@ def _take_repaired(text: bytes, at: int, limit: int, result: Recovery) -> int:
     """As :func:`_take`, for an event that is not JSON until it is repaired."""
     if text[at] != _BRACE or limit - at > _LARGEST_REPAIR:
         return -1
-    for version in versions(text[at:limit]):
+    piece = text[at:limit].rstrip(SEPARATORS)
+    for version in versions(piece):
         length = _value_length(version.text) if version.spots else -1
         rest = version.text[length:]
         if length > 0 and not rest.strip(SEPARATORS).strip(b"]"):
             event = read_event(Repaired(version.text[:length], version.spots))
             if event is not None and event.ph:
-                return _append(result, event, at, limit - len(rest), version.spots)
+                return _append(result, event, at, at + len(piece) - len(rest), version.spots)
     return -1
 
 

@@ -93,10 +93,10 @@ def decode_value(text: bytes) -> object:
 def versions(text: bytes) -> Iterable[Repaired]:
     """The text as it is, then with ever bolder repairs."""
     yield Repaired(text, 0)
-    mended = repair(text)
-    yield mended
-    quoted = escape_stray_quotes(mended.text)
-    yield Repaired(quoted.text, mended.spots + quoted.spots)
+    yield repair(text)
+    quoted = escape_stray_quotes(text)
+    mended = repair(quoted.text)  # only now is it known what stands inside strings
+    yield Repaired(mended.text, mended.spots + quoted.spots)
 
 
 def _control_edits(text: bytes, quotes: np.ndarray[tuple[int], np.dtype[np.int64]]) -> list[Edit]:

@@ -14,7 +14,7 @@ _HOUR_NS = 3600 * 10**9
 _SPANS = 10
 
 #: The rest must be at least this many slices.
-_ENOUGH = 3
+_ENOUGH = 10
 
 #: Strays are at most this share of all slices, or one; those at time zero, a usual failure of
 #: recorders, at most that share.

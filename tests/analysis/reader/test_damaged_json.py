@@ -1,0 +1,218 @@
+"""Damaged files: nothing but the damaged events is lost, and every loss is told."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.analysis.reader.conftest import Read, damage
+from tests.support.chrome_text import LAYOUTS, Layout, Verbatim, write_event
+from whichlayer.analysis.errors import TraceError
+from whichlayer.analysis.trace.columns import Trace
+
+COUNT = 24
+TOKENS = [
+    *(b'"', b"\\", b"{", b"}", b"[", b"]", b",", b":", b"\0", b"\x07", b"\n", b"\xff", b"\xc3"),
+    *(b"NaN", b"-", b"null", b"9" * 30, b"\\u", b"\\ud800", b'"ph":', b"}},", b"\x7f"),
+]
+
+
+def numbered(number: int) -> dict[str, Any]:
+    return {
+        "ph": "X",
+        "name": f"event {number}",
+        "cat": "cpu_op",
+        "pid": 1,
+        "tid": number % 3,
+        "ts": Verbatim(f"{1000 + number}.125"),
+        "dur": Verbatim("0.500"),
+        "args": {"External id": number, "Input Dims": [[number, 2], []], "Input type": ["float"]},
+    }
+
+
+def with_spans(layout: Layout, count: int = COUNT) -> tuple[bytes, list[tuple[int, int]]]:
+    """A file, and where each of its events stands."""
+    text, spans = layout.before.encode(), []
+    for number in range(count):
+        event = write_event(numbered(number), layout).encode()
+        spans.append((len(text), len(text) + len(event)))
+        text += event + (layout.event.encode() if number < count - 1 else b"")
+    return text + layout.after.encode(), spans
+
+
+def numbers(trace: Trace) -> list[int]:
+    """Which events are there, unharmed: with their own name, time, and arguments."""
+    found = []
+    for row in range(len(trace)):
+        number = int(trace.external_id[row])
+        start = int(trace.start_ns[row]) + trace.origin_ns
+        if (
+            trace.name(row) == f"event {number}"
+            and start == 1_000_125 + 1000 * number
+            and trace.detail(row).get("Input Dims") == [[number, 2], []]
+            and trace.args(row).get("External id") == number
+        ):
+            found.append(number)
+    return sorted(found)
+
+
+def untouched(spans: list[tuple[int, int]], start: int, end: int) -> set[int]:
+    """Events that a change from start to end does not touch, nor the separators beside them."""
+    reach = 4
+    return {
+        number
+        for number, (first, last) in enumerate(spans)
+        if last + reach < start or first - reach > end
+    }
+
+
+@settings(max_examples=120)
+@given(
+    layout=st.sampled_from(list(LAYOUTS.values())),
+    place=st.floats(0, 1, exclude_max=True),
+    change=st.one_of(st.sampled_from(TOKENS), st.integers(0, 7), st.integers(-90, -1)),
+    chunk=st.sampled_from([200, 900, 1 << 19]),
+)
+def test_one_damaged_spot_costs_no_event_but_those_it_touches(
+    read: Read, layout: Layout, place: float, change: bytes | int, chunk: int
+) -> None:
+    text, spans = with_spans(layout)
+    start = spans[0][0] + int(place * (spans[-1][1] - spans[0][0]))
+    end = start + 1
+    if isinstance(change, bytes):
+        broken = text[:start] + change + text[start:]
+    elif change >= 0:
+        broken = text[:start] + bytes([text[start] ^ 1 << change]) + text[start + 1 :]
+    else:
+        end = min(start - change, spans[-1][1])
+        broken = text[:start] + text[end:]
+    found = numbers(read(broken, chunk))
+    assert found == sorted(set(found))
+    assert set(found) >= untouched(spans, start, end)
+
+
+@settings(max_examples=60)
+@given(
+    layout=st.sampled_from(list(LAYOUTS.values())),
+    place=st.floats(0, 1, exclude_max=True),
+    chunk=st.sampled_from([200, 1 << 19]),
+)
+def test_a_cut_file_gives_everything_before_the_cut(
+    read: Read, layout: Layout, place: float, chunk: int
+) -> None:
+    text, spans = with_spans(layout)
+    cut = spans[0][1] + int(place * (len(text) - spans[0][1]))
+    trace = read(text[:cut], chunk)
+    assert numbers(trace) == [number for number, (_, end) in enumerate(spans) if end <= cut]
+    if cut <= spans[-1][1]:
+        assert damage(trace) == ["truncated"]
+        assert spans[0][1] <= trace.warnings[0].byte_offset <= cut
+
+
+@settings(max_examples=60)
+@given(st.binary(max_size=400), st.sampled_from([16, 64, 1 << 19]))
+def test_garbage_raises_nothing_but_trace_errors(read: Read, garbage: bytes, chunk: int) -> None:
+    for text in (b"[" + garbage, b'{"traceEvents":[{"ph":"X"},' + garbage, b"{" + garbage):
+        try:
+            trace = read(text, chunk)
+        except TraceError as error:
+            assert "\n" not in str(error)
+        else:
+            assert all(warning.message.isprintable() for warning in trace.warnings)
+
+
+REPAIRS = {
+    "bare words": (b'"args":{"a":NaN,"b":-Infinity,"c":N/A,"d":[nan]}', "event"),
+    "control characters": (b'"name":"a\x07b\n\tc"', "a\x07b\n\tc"),
+    "invalid UTF-8": (b'"name":"a\xff\xfeb"', "a\ufffd\ufffdb"),
+    "lone surrogate": (b'"name":"a\\ud83db"', "a\ufffdb"),
+    "pretty path": (b'"name":\n  "C:\\dir\\",\n  "dur":1', "C:\\dir\\"),
+    "windows path": (b'"name":"C:\\Users\\me"', "C:\\Users\\me"),
+    "path that ends in a backslash": (b'"name":"C:\\dir\\"', "C:\\dir\\"),
+    "quotes inside": (b'"name":"foo("bar")"', 'foo("bar")'),
+}
+
+
+@pytest.mark.parametrize(("bad", "name"), REPAIRS.values(), ids=list(REPAIRS))
+def test_usual_damage_is_repaired(read: Read, bad: bytes, name: str) -> None:
+    good = b'{"ph":"X","name":"good","ts":1,"dur":1,"args":{"note":"C: NaN, \\"N/A\\""}}'
+    event = b'{"ph":"X","name":"event","ts":5.5,"dur":1,"tid":1,' + bad + b',"cat":"x"}'
+    trace = read(b"[" + good + b",\n" + event + b",\n" + good + b"]")
+    assert (trace.events, len(trace)) == (3, 3)
+    assert damage(trace) == ["repaired"]
+    row = next(row for row in range(3) if trace.name(row) != "good")
+    assert trace.name(row) == name
+    others = [trace.args(other) for other in range(3) if other != row]
+    assert others == [{"note": 'C: NaN, "N/A"'}] * 2
+    if b"args" in bad:
+        assert trace.args(row) == {"a": None, "b": None, "c": None, "d": [None]}
+
+
+def test_losses_are_counted_and_located(read: Read) -> None:
+    text, spans = with_spans(LAYOUTS["kineto"])
+    for number in (5, 11):
+        start, end = spans[number]
+        text = text[:start] + text[start:end].replace(b'"cat"', b'"c"at" oops') + text[end:]
+        spans = [(a + 6 * (a > start), b + 6 * (b > start)) for a, b in spans]
+    for chunk in (300, 1 << 19):
+        trace = read(text, chunk)
+        assert numbers(trace) == [number for number in range(COUNT) if number not in (5, 11)]
+        (warning,) = (one for one in trace.warnings if one.code == "damaged")
+        assert (warning.count, warning.byte_offset) == (2, spans[5][0])
+
+
+def test_a_damaged_last_event_does_not_hide_the_keys_behind(read: Read) -> None:
+    text, spans = with_spans(LAYOUTS["line"])
+    start, end = spans[-1]
+    broken = text[:start] + text[start:end].replace(b'"cat"', b'"c"at" oops') + text[end:]
+    trace = read(broken)
+    assert numbers(trace) == list(range(COUNT - 1))
+    assert trace.header == {"a": [{}], "b": {"c": [{}, {}]}}
+    assert damage(trace) == ["damaged"]
+
+
+def test_a_damaged_header_costs_no_event(read: Read) -> None:
+    text, _ = with_spans(LAYOUTS["compact"])
+    broken = b'{"schemaVersion": 1, "a": "x" y", "b": 2, ' + text[1:]
+    trace = read(broken)
+    assert numbers(trace) == list(range(COUNT))
+    assert trace.header == {"schemaVersion": 1, "a": "x"}
+    assert damage(trace) == ["damaged"]
+
+
+def test_an_event_that_is_too_large_is_left_out(read: Read) -> None:
+    text, spans = with_spans(LAYOUTS["compact"])
+    for giant in (b'"' + b"x" * 200_000 + b'"', b"[" + b'{"a":1},' * 25_000 + b"0]"):
+        event = b'{"ph":"X","name":"giant","ts":1,"args":{"x":' + giant + b"}},"
+        at = spans[7][0]
+        trace = read(text[:at] + event + text[at:], chunk=1 << 10)
+        assert numbers(trace) == list(range(COUNT))
+        assert damage(trace) == ["too-large"]
+
+
+def test_a_large_event_is_read_whole(read: Read) -> None:
+    text, spans = with_spans(LAYOUTS["compact"])
+    event = b'{"ph":"X","name":"large","ts":1,"dur":1,"args":{"x":[' + b'{"a":1},' * 2500 + b"0]}},"
+    at = spans[7][0]
+    trace = read(text[:at] + event + text[at:], chunk=1 << 10)
+    assert (trace.events, damage(trace)) == (COUNT + 1, [])
+    row = next(row for row in range(len(trace)) if trace.name(row) == "large")
+    assert len(trace.args(row)["x"]) == 2501
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [b"{", b"}", b'"', b"[", b"]", b"\\", b'{"ph":', b'{"ph":[0,', b'{"ph":"X","args":[{"a":1},'],
+    ids=repr,
+)
+def test_endless_nonsense_ends(read: Read, piece: bytes) -> None:
+    started = time.process_time()
+    try:
+        read(b"[" + piece * (200_000 // len(piece)), chunk=1 << 14)
+    except TraceError as error:
+        assert str(error)
+    assert time.process_time() - started < 20  # minutes, if it grew with the square
