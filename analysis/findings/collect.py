@@ -101,8 +101,8 @@ def _commonest(places: list[Where], weight: list[int]) -> Where:
 def _threshold(rule: Rule, share: float) -> str:
     major = rule.thresholds.get("major")
     if major is not None and share >= major:
-        return f"rules.{rule.id}.major = {major:.0%}"
-    return f"findings.min_share = {MIN_SHARE:.0%}"
+        return f"rules.{rule.id}.major = {100 * major:.0f} %"
+    return f"findings.min_share = {100 * MIN_SHARE:.0f} %"
 
 
 def _confidence(analysis: Analysis, rule: Rule) -> str:

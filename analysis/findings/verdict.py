@@ -41,11 +41,13 @@ def _side(above: float, below: float, unknown: float) -> str:
 
 
 def _text(side: str, above: float, below: float, unknown: float) -> str:
-    shares = f"{above:.0%} of the window in gaps above CUDA, {below:.0%} lost in kernels"
+    # One decimal: 19.8 % is no side, and must not read as the 20 % that is one.
+    above_text, below_text = f"{100 * above:.1f} %", f"{100 * below:.1f} %"
+    shares = f"{above_text} of the window in gaps above CUDA, {below_text} lost in kernels"
     return {
         "above-cuda": f"Above CUDA: {shares}.",
         "below-pytorch": f"Below PyTorch: {shares}.",
         "both": f"Both sides: {shares}.",
-        "unclear": f"Unclear: {unknown:.0%} of the window is unknown or unjudged ({shares}).",
+        "unclear": f"Unclear: {100 * unknown:.1f} % of the window is unknown or unjudged ({shares}).",
         "healthy": f"Healthy: {shares}.",
     }[side]

@@ -84,10 +84,10 @@ def _floor(
     sample = spacing[deep]
     if len(sample) < MIN_SAMPLES:
         return DEFAULT_FLOOR_NS, False
-    # p90 of what a full queue still leaves; the tail is waits for other streams.
+    # What a full queue still leaves; far above the median are waits for other streams.
     usual = max(int(np.median(sample)), 1_000)
     near = sample[sample <= 4 * usual]
-    return min(int(np.percentile(near, 95)), MAX_FLOOR_NS), True
+    return min(int(np.percentile(near, 99)), MAX_FLOOR_NS), True
 
 
 def _latencies(

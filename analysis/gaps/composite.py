@@ -8,6 +8,8 @@ watchdogs, pin-memory threads and other bystanders never do.
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -43,8 +45,10 @@ class Drivers:
         self._marks = marks
         self._lanes = launching_lanes(trace)
         self._own: dict[int, HostStates] = {}
+        self._fine: dict[int, HostStates] = {}
         self._composite: dict[int, HostStates] = {}
         self._overhead = _overhead_intervals(trace, marks)
+        self._captures = _captures(trace)
 
     def states(self, lane: int) -> HostStates:
         """What kept this thread's launches from coming earlier, instant by instant."""
@@ -57,15 +61,40 @@ class Drivers:
                 if other != lane and self._trace.lanes[other].pid == pid
             ]
             layers = [self._of_lane(n) for n in (lane, *others)]
-            found = self._composite[lane] = _judge_stretches(
-                _with_overhead(_overlay(layers), self._overhead)
-            )
+            over = [*self._captures.get(lane, ()), *self._overhead]
+            fine = _judge_stretches(_with_overhead(_overlay(layers), over))
+            self._fine[lane] = fine
+            found = self._composite[lane] = _joined(fine)
         return found
+
+    def longest_row(self, lane: int, start: int, end: int) -> int:
+        """The slice that explains the longest stretch of ``[start, end)``, -1 for none."""
+        self.states(lane)
+        fine = self._fine[lane]
+        first = max(int(np.searchsorted(fine.start_ns, start, "right")) - 1, 0)
+        last = int(np.searchsorted(fine.start_ns, end, "left"))
+        if first >= last:
+            return -1
+        begins = np.maximum(fine.start_ns[first:last], start)
+        length = np.append(begins[1:], end) - begins
+        length[fine.row[first:last] < 0] = -1
+        return int(fine.row[first + int(length.argmax())])
 
     def _of_lane(self, lane: int) -> HostStates:
         if lane not in self._own:
             self._own[lane] = host_states(self._trace, self._marks, lane)
         return self._own[lane]
+
+
+def _joined(states: HostStates) -> HostStates:
+    """Neighbours of one state as one stretch: a walk over gaps needs no more."""
+    if not len(states.start_ns):
+        return states
+    changed = np.diff(states.state) | np.diff(states.drain)
+    keep = np.concatenate(([True], changed != 0))
+    return HostStates(
+        states.start_ns[keep], states.state[keep], states.drain[keep], states.row[keep]
+    )
 
 
 def _at(states: HostStates, time: NDArray[np.int64]) -> tuple[NDArray[np.int32], ...]:
@@ -111,6 +140,26 @@ def _overhead_intervals(trace: Trace, marks: Marks) -> list[tuple[int, Intervals
             chosen = rows[marks.code[rows] == code]
             found.append((code, union(trace.start_ns[chosen], trace.end_ns[chosen])))
     return found
+
+
+_CAPTURE = re.compile(r"StreamBeginCapture|StreamEndCapture")
+
+
+def _captures(trace: Trace) -> dict[int, list[tuple[int, Intervals]]]:
+    """By thread, when it captured a graph: what it launched then did not run."""
+    names = [i for i, text in enumerate(trace.strings) if _CAPTURE.search(text)]
+    rows = np.flatnonzero((trace.kind == SliceKind.RUNTIME) & np.isin(trace.name_id, names))
+    begun: dict[int, int] = {}
+    found: dict[int, list[tuple[int, int]]] = {}
+    for row in rows.tolist():
+        lane = int(trace.lane_id[row])
+        if "Begin" in trace.name(row):
+            begun.setdefault(lane, int(trace.start_ns[row]))
+        elif lane in begun:
+            found.setdefault(lane, []).append((begun.pop(lane), int(trace.end_ns[row])))
+    code = cause_code("graph-capture")
+    spans = {lane: np.array(pairs, np.int64) for lane, pairs in found.items()}
+    return {lane: [(code, union(both[:, 0], both[:, 1]))] for lane, both in spans.items()}
 
 
 def _with_overhead(states: HostStates, overhead: list[tuple[int, Intervals]]) -> HostStates:

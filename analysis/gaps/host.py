@@ -153,11 +153,15 @@ def host_states(trace: Trace, marks: Marks, lane: int) -> HostStates:
     return _stretches(walk, trace)
 
 
+#: A blocking copy's call before it is split into its wait and its copy.
+BLOCKED = -100
+
+
 class _Walk:
     """The stack of open slices, and the stretches that it has passed through."""
 
     def __init__(self, marks: Marks, annotations: frozenset[int]) -> None:
-        self._blocking = marks.blocking
+        self.blocking = marks.blocking
         self._annotations = annotations
         # Says less than any mark around it: operators of the loader are loading.
         self._cpu_operator = cause_code("cpu-operator")
@@ -178,9 +182,9 @@ class _Walk:
             # A mark explains all that runs inside it; an operator explains the frames
             # and annotations it calls; a step explains nothing.
             inherits = code == Doing.NOTHING or (outer == Doing.DISPATCH and code < outer)
-            if outer >= 0 or inherits:
+            if outer >= 0 or outer == BLOCKED or inherits:
                 state, why = outer, outer_row
-        if row in self._blocking:
+        if row in self.blocking:
             state = BLOCKED
         self._stack.append((end, state, why))
         self._emit(start)
@@ -202,10 +206,6 @@ class _Walk:
         else:
             self.state.append(Doing.NOTHING)
             self.row.append(-1)
-
-
-#: A blocking copy's call before it is split into its wait and its copy.
-BLOCKED = -100
 
 
 def _stretches(walk: _Walk, trace: Trace) -> HostStates:
@@ -235,26 +235,21 @@ def _split_blocking(
     earlier work is a sync and the copy is the copy's.
     """
     sync, pageable = cause_code("host-sync"), cause_code("h2d-pageable")
-    out: list[tuple[int, int, int, int]] = []
+    drain = state.copy()
     ends = np.append(start[1:], start[-1])
-    columns = (start.tolist(), ends.tolist(), state.tolist(), row.tolist())
-    for begin, finish, what, why in zip(*columns, strict=True):
-        if what != BLOCKED:
-            out.append((begin, what, what, why))
-            continue
-        copy = walk._blocking[why]
-        direct = pageable if copy.to_device else sync
-        copy_start = int(trace.start_ns[copy.copy])
-        if begin < copy_start:
-            out.append((begin, direct, sync, why))
-        if copy_start < finish:
-            out.append((max(begin, copy_start), direct, direct, why))
-    table = np.array(out, np.int64)
+    at = np.flatnonzero(state == BLOCKED)
+    copies = [walk.blocking[why] for why in row[at].tolist()]
+    copied = trace.start_ns[[copy.copy for copy in copies]]
+    direct = np.array([pageable if copy.to_device else sync for copy in copies], np.int32)
+    state[at] = direct
+    drain[at] = np.where(start[at] < copied, sync, direct)
+    cut = (start[at] < copied) & (copied < ends[at])
+    after = at[cut] + 1
     return (
-        table[:, 0],
-        table[:, 1].astype(np.int32),
-        table[:, 2].astype(np.int32),
-        table[:, 3].astype(np.int32),
+        np.insert(start, after, copied[cut]),
+        np.insert(state, after, direct[cut]),
+        np.insert(drain, after, direct[cut]),
+        np.insert(row, after, row[at[cut]]),
     )
 
 

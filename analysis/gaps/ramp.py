@@ -13,6 +13,7 @@ the latest wait with credit left; what is left over is launch-bound. A lead ends
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -62,7 +63,7 @@ class Ramp:
         """Find when the queue was full; waits are looked up when first needed."""
         self._drivers = drivers
         self._busy = Measure(union(activities.start_ns, activities.end_ns))
-        self._full = _full_queue_times(trace, activities)
+        self._full = _full_queue_times(trace, activities).tolist()
         self._drains = [cause_code(rule) for rule in DRAINS]
         self._waits = [cause_code(rule) for rule in _WAITS]
         # A wait may show on several threads' states; its credit exists once.
@@ -110,9 +111,9 @@ class Ramp:
             if credit.cause in self._waits:
                 open_[:] = [other for other in open_ if other.cause == credit.cause]
             open_.append(credit)
-        seen = int(np.searchsorted(self._full, time, "right"))
+        seen = bisect_right(self._full, time) if open_ else 0
         if seen:
-            since = int(self._full[seen - 1])
+            since = self._full[seen - 1]
             open_[:] = [credit for credit in open_ if credit.end_ns > since]
         return open_
 

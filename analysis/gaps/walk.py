@@ -8,6 +8,7 @@ before (the device made K wait).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +21,12 @@ from whichlayer.analysis.gaps.host import Doing, HostStates, Marks
 from whichlayer.analysis.gaps.part import Part
 from whichlayer.analysis.gaps.ramp import Ramp
 from whichlayer.analysis.trace.columns import Trace
+from whichlayer.analysis.trace.kinds import SliceKind
 
 #: A queued kernel may start this much later than usual because of an event's own cost.
 EVENT_NS = 20_000
+#: A launch call shorter than this has loaded no code (a module takes 0.1 ms and more).
+LOADING_NS = 100_000
 
 
 class Walk:
@@ -69,7 +73,8 @@ class Walk:
     def _late_host(self, start: int, end: int, lane: int) -> Iterator[Part]:
         """What a thread that should have launched did while the device had nothing to do."""
         states = self._drivers.states(lane)
-        for begin, finish, state, row in _stretches_between(states, start, end):
+        for begin, finish, state in _stretches_between(states, start, end):
+            row = self._drivers.longest_row(lane, begin, finish)
             if state == Doing.DISPATCH:
                 yield from self._ramp.charge(lane, begin, finish, self._dispatch, row)
             else:
@@ -92,7 +97,7 @@ class Walk:
             parts.append(Part(start, at, self._latency, launch))
         slow_until = min(returned, end)
         if slow_until > at:
-            parts += self._slow_call(at, slow_until, launch)
+            parts += self._slow_call(at, slow_until, following, launch)
             at = slow_until
         if end > at:
             short = end - at <= max(EVENT_NS, 2 * usual)
@@ -111,34 +116,38 @@ class Walk:
         parts = [Part(staged, end, cause_code("h2d-pageable"), launch)]
         return [Part(start, staged, self._unknown, launch), *parts] if staged > start else parts
 
-    def _slow_call(self, start: int, end: int, launch: int) -> list[Part]:
-        """The launch call itself took unusually long, with nothing queued before it."""
-        states = self._drivers.states(int(self._trace.lane_id[launch]))
-        plain = "Graph" in self._trace.name(launch)
-        slow = self._dispatch if plain else cause_code("module-load")
-        return [
-            Part(begin, finish, state if state >= 0 else slow, row if state >= 0 else launch)
-            for begin, finish, state, row in _stretches_between(states, start, end)
-        ]
+    def _slow_call(self, start: int, end: int, following: int, launch: int) -> list[Part]:
+        """The launch call itself took unusually long, with nothing queued before it.
+
+        Only a kernel has code to load, and loading takes far longer than a slow call.
+        """
+        row = int(self._activities.row[following])
+        usual = self._calibration.latency(int(self._trace.name_id[launch]))
+        loads = self._trace.kind[row] == SliceKind.KERNEL and "Graph" not in self._trace.name(
+            launch
+        )
+        long = end - start >= max(LOADING_NS, 5 * usual)
+        slow = cause_code("module-load") if loads and long else self._dispatch
+        lane = int(self._trace.lane_id[launch])
+        parts = []
+        for begin, finish, state in _stretches_between(self._drivers.states(lane), start, end):
+            row = self._drivers.longest_row(lane, begin, finish) if state >= 0 else launch
+            parts.append(Part(begin, finish, state if state >= 0 else slow, row))
+        return parts
 
 
-def _stretches_between(
-    states: HostStates, start: int, end: int
-) -> Iterator[tuple[int, int, int, int]]:
-    """(begin, end, state, row) of a thread over ``[start, end)``."""
+def _stretches_between(states: HostStates, start: int, end: int) -> Iterator[tuple[int, int, int]]:
+    """(begin, end, state) of a thread over ``[start, end)``."""
     times = states.start_ns
     first = int(np.searchsorted(times, start, "right"))
     last = int(np.searchsorted(times, end, "left"))
-    begin = start
-    for i in range(first - 1, last):
-        finish = int(times[i + 1]) if i + 1 < last else end
-        if i < 0:
-            state, row = cause_code("unattributed"), -1
-        else:
-            state, row = int(states.state[i]), int(states.row[i])
+    edges = [start, *times[first:last].tolist(), end]
+    told = states.state[max(first - 1, 0) : last].tolist()
+    if first == 0:
+        told.insert(0, cause_code("unattributed"))
+    for (begin, finish), state in zip(pairwise(edges), told, strict=True):
         if finish > begin:
-            yield begin, finish, state, row
-        begin = max(begin, finish)
+            yield begin, finish, state
 
 
 def _first_start_by_launch(activities: Activities) -> dict[int, int]:

@@ -377,3 +377,21 @@ def test_which_calls_block(tmp_path: Path, name: str, blocks: bool) -> None:
     program = two_kernels(1020, 1026)
     program.call(name, 120, 880)
     assert ("host-sync" in gap_time(program.analysis(tmp_path))) == blocks
+
+
+def test_what_is_captured_into_a_graph_does_not_run_and_proves_nothing(tmp_path: Path) -> None:
+    program = two_kernels(3010, 3016)
+    program.call("hipStreamBeginCapture", 120, 5)
+    for start in range(130, 2900, 30):
+        program.operator("aten::add", start, 25)
+    program.call("hipStreamEndCapture", 2900, 50)
+    told = gap_time(program.analysis(tmp_path))
+    assert told["graph-capture"] == 2830
+    assert told["launch-bound"] < 100
+
+
+def test_a_slow_copy_call_has_loaded_no_code(tmp_path: Path) -> None:
+    program = Program()
+    program.kernel("first", 10, 90, (0, 5))
+    program.copy("Memcpy HtoD (Pinned -> Device)", 1020, 100, (105, 910))
+    assert "module-load" not in gap_time(program.analysis(tmp_path))

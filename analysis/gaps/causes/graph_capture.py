@@ -1,0 +1,20 @@
+"""The host was capturing a CUDA graph: what it dispatched was recorded, not run.
+
+Between ``cudaStreamBeginCapture`` and ``cudaStreamEndCapture`` launches go into the graph, so
+the device has nothing to do however fast the host is. A recording of a capture says nothing
+about the replays that follow it.
+"""
+
+from __future__ import annotations
+
+from whichlayer.analysis.layers import Layer
+from whichlayer.analysis.rule import Rule
+
+RULE = Rule(
+    id="graph-capture",
+    layer=Layer.UNKNOWN,
+    title="capturing a CUDA graph",
+    fix="record the replays of the graph, after it was captured",
+    thresholds={"note": 0.05},
+    source="stream capture calls of the CUDA and HIP runtime",
+)
