@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from heapq import heappop, heappush
+from itertools import pairwise
 
 import numpy as np
 
@@ -37,10 +38,39 @@ def nest_slices(
         apart = starts[1:] >= ends[:-1] if gpu else starts[1:] > ends[:-1]
         if bool(apart.all()):
             continue
-        parents, depths = _nest_lane(starts.tolist(), ends.tolist(), first, gpu)
-        parent[first:last] = parents
-        depth[first:last] = depths
+        nested = _nest_proper(starts, ends)
+        if nested is None:
+            parents, depths = _nest_lane(starts.tolist(), ends.tolist(), first, gpu)
+            parent[first:last] = parents
+            depth[first:last] = depths
+        else:
+            inside, depth[first:last] = nested
+            parent[first:last] = np.where(inside >= 0, inside + first, -1)
     return parent, depth
+
+
+def _nest_proper(starts: Int64, ends: Int64) -> tuple[Int64, Int64] | None:
+    """Parents within a lane and depths, or None where slices cross or have no length.
+
+    A slice is as deep as the number of slices before it that have not ended when it begins,
+    and its parent is the last one before it that is one less deep. Where all parents found so
+    end no earlier than their children, no two slices cross: at the first crossing one would.
+    """
+    if bool((ends == starts).any()):
+        return None
+    depths = np.arange(len(starts)) - np.searchsorted(np.sort(ends), starts, "right")
+    by_depth = np.argsort(depths.astype(np.int32), kind="stable")
+    bounds = np.cumsum(np.bincount(depths)).tolist()
+    parents = np.full(len(starts), -1, np.int64)
+    above = by_depth[: bounds[0]]
+    for begin, end in pairwise(bounds):
+        level = by_depth[begin:end]
+        parents[level] = above[np.searchsorted(above, level) - 1]
+        above = level
+    inner = np.flatnonzero(parents >= 0)
+    if bool((ends[inner] > ends[parents[inner]]).any()):
+        return None
+    return parents, depths
 
 
 def _nest_lane(
