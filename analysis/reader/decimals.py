@@ -15,7 +15,7 @@ from decimal import ROUND_FLOOR, Decimal, DecimalException, localcontext
 import numpy as np
 
 from whichlayer.analysis.reader.events import Raw
-from whichlayer.analysis.trace.columns import Bool, Int64
+from whichlayer.analysis.trace.columns import Bool, Int64, UInt8
 
 #: Digits that a plain number may have before its point (microseconds since 1970 have 16) and
 #: after it, so that it is read in int64.
@@ -92,11 +92,13 @@ def _round(whole: Int64, parts: Int64 | None) -> Int64:
 
 def _parse_plain(joined: bytes, count: int) -> Times | None:
     """Times of numbers with single spaces between, or None if one of them is not plain."""
-    text = np.frombuffer(joined + b" ", np.uint8)
-    ends = np.flatnonzero(text == _SPACE)
-    if len(ends) != count:
-        return None
+    text = np.frombuffer(joined + b"    ", np.uint8)
     points = np.flatnonzero(text == _POINT)
+    if joined.count(b" ") != count - 1:
+        return None
+    if len(points) == count and _in_thousandths(text, points):
+        return _thousandths(joined)
+    ends = np.flatnonzero(text[:-3] == _SPACE)
     rows = np.searchsorted(ends, points)
     has_point = np.zeros(count, np.int64)
     has_point[rows] = 1
@@ -115,25 +117,44 @@ def _parse_plain(joined: bytes, count: int) -> Times | None:
     return _convert(joined, rows, has_point, decimals)
 
 
-def _convert(joined: bytes, rows: Int64, has_point: Int64, decimals: Int64) -> Times | None:
-    """As :func:`_parse_plain`, once the digits of every number have been counted."""
-    parts = None
-    if int(decimals.max()) == int(decimals.min()) == 3:
-        whole_ns = _integers(joined.translate(None, b"."))
-    else:
-        numbers = _integers(joined.replace(b".", b" "))
-        at = np.arange(len(decimals)) + np.cumsum(has_point) - has_point
-        whole = numbers[at]
-        if int(whole.max()) >= _LIMIT_NS // 1000:
-            return None
-        fraction = np.zeros(len(decimals), np.int64)
-        fraction[rows] = numbers[at[rows] + 1] * _POWERS[_DECIMALS - decimals[rows]]
-        whole_ns = whole * 1000 + fraction // _PARTS
-        fraction %= _PARTS
-        parts = fraction if bool(fraction.any()) else None
+def _in_thousandths(text: UInt8, points: Int64) -> bool:
+    """Whether every number has exactly three decimals, as Kineto writes them.
+
+    Args:
+        text: numbers with one space between each two, and four behind the last.
+        points: the points in it, as many as there are numbers.
+    """
+    # As many places behind as spaces in between and one at the end: these are all of them.
+    behind = points + 4
+    whole = np.diff(behind, prepend=-1) - 5
+    return bool(
+        (text[behind] == _SPACE).all()
+        and behind[-1] == len(text) - 4
+        and int(whole.min()) >= 1
+        and int(whole.max()) <= _WHOLE_DIGITS
+    )
+
+
+def _thousandths(joined: bytes) -> Times | None:
+    whole_ns = _integers(joined.translate(None, b"."))
     # Numbers too large for int64 are read as its largest, which is beyond the limit as well.
     if int(whole_ns.max()) >= _LIMIT_NS:
         return None
+    return Times(whole_ns, None, np.zeros(len(whole_ns), bool))
+
+
+def _convert(joined: bytes, rows: Int64, has_point: Int64, decimals: Int64) -> Times | None:
+    """As :func:`_parse_plain`, once the digits of every number have been counted."""
+    numbers = _integers(joined.replace(b".", b" "))
+    at = np.arange(len(decimals)) + np.cumsum(has_point) - has_point
+    whole = numbers[at]
+    if int(whole.max()) >= _LIMIT_NS // 1000:
+        return None
+    fraction = np.zeros(len(decimals), np.int64)
+    fraction[rows] = numbers[at[rows] + 1] * _POWERS[_DECIMALS - decimals[rows]]
+    whole_ns = whole * 1000 + fraction // _PARTS
+    fraction %= _PARTS
+    parts = fraction if bool(fraction.any()) else None
     return Times(whole_ns, parts, np.zeros(len(decimals), bool))
 
 
