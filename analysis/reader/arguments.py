@@ -77,17 +77,22 @@ class ArgumentReader:
             found = self._strict[kind].decode(joined)
         except DECODE_ERRORS:
             found = [self._read_loosely(kind, text) for text in texts]
-        external = [
-            one.old_external_id if one.external_id == _MISSING else one.external_id for one in found
-        ]
+        external = [one.external_id for one in found]
+        if _MISSING in external:
+            external = [
+                one.old_external_id if one.external_id == _MISSING else one.external_id
+                for one in found
+            ]
         correlation = [one.correlation for one in found]
         placed = _PLACES[0] in DETAIL_KEYS[kind]
         device = _column([one.device for one in found]) if placed else _nothing(len(found))
         stream = _column([one.stream for one in found]) if placed else _nothing(len(found))
         numbers = self._numbers
+        absent = _MISSING
         for one in found:
-            one.external_id = one.old_external_id = one.correlation = _MISSING
-        detail_id = np.array([numbers[_ENCODE(one)] for one in found], np.int32) - np.int32(1)
+            one.external_id = one.old_external_id = one.correlation = absent
+        encode = _ENCODE
+        detail_id = np.array([numbers[encode(one)] for one in found], np.int32) - np.int32(1)
         return Arguments(_column(external), _column(correlation), device, stream, detail_id)
 
     def _read_loosely(self, kind: SliceKind, text: Raw) -> Any:

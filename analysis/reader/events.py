@@ -6,9 +6,12 @@ The loose decoder takes anything that is JSON and makes the same objects of it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
 Raw = msgspec.Raw
 
@@ -70,6 +73,7 @@ def decode_loose(text: bytes) -> list[Event]:
     """Events of ``[...]`` text of any types; whatever is not an object is an empty event.
 
     Raises:
+        ValueError: a list of events is among them, which takes a stray bracket.
         ValueError, RecursionError: the text is not JSON, or nested too deeply.
     """
     return [_plain(event) for event in _LOOSE.decode(text)]
@@ -86,6 +90,8 @@ def split_elements(text: bytes) -> list[bytes]:
 
 def _plain(event: object) -> Event:
     if not isinstance(event, _LooseEvent):
+        if isinstance(event, list) and any(isinstance(one, dict) and "ph" in one for one in event):
+            raise ValueError("a list of events inside the list of events")
         return Event()
     return Event(
         ph=as_text(event.ph),
@@ -100,6 +106,13 @@ def _plain(event: object) -> Event:
         scope=_as_id(event.scope),
         args=event.args,
     )
+
+
+def pick(events: Sequence[Event], rows: NDArray[np.int64]) -> Sequence[Event]:
+    """The events in the given rows, which are in order and none twice."""
+    if len(rows) == len(events):
+        return events
+    return [events[row] for row in rows.tolist()]
 
 
 def as_text(value: object) -> str:

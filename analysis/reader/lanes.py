@@ -32,8 +32,10 @@ class Lanes:
 
     def of_groups(self, group: Int32) -> Int32:
         """The lanes of slices by nothing but their groups."""
-        present, place = np.unique(group, return_inverse=True)
-        return np.array([self.of_group(one) for one in present.tolist()], np.int32)[place]
+        present = np.bincount(group).nonzero()[0]
+        lanes = np.zeros(int(present[-1]) + 1 if len(present) else 0, np.int32)
+        lanes[present] = [self.of_group(one) for one in present.tolist()]
+        return lanes[group]
 
     def of_group(self, group: int) -> int:
         """The lane of the slices of one group."""

@@ -66,7 +66,7 @@ class Marks:
         times = parse_times([one.ts for one in events])
         ids = [one.id for one in events]
         try:
-            numbers = np.array(ids, np.int64) if all(type(one) is int for one in ids) else None
+            numbers = np.array(ids, np.int64) if set(map(type, ids)) == {int} else None
         except OverflowError:
             numbers = None
         if numbers is None or bool((numbers < 0).any()):

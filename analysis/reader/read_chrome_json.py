@@ -20,6 +20,7 @@ from whichlayer.analysis.reader.damage import (
     why_no_trace,
 )
 from whichlayer.analysis.reader.document import Document
+from whichlayer.analysis.reader.events import pick
 from whichlayer.analysis.reader.formats import TraceFormat
 from whichlayer.analysis.reader.framing import Chunk, EventArray, Limits, Span
 from whichlayer.analysis.reader.full_args import FullArguments
@@ -93,9 +94,9 @@ class _Collector:
         events = chunk.events
         group = self.groups.of(events)
         role = self.groups.role[group]
-        for value in np.unique(role).tolist():
+        for value in np.bincount(role).nonzero()[0].tolist():
             rows = np.flatnonzero(role == value)
-            chosen = [events[row] for row in rows.tolist()]
+            chosen = pick(events, rows)
             number = rows + self.events
             if value == Role.SLICE:
                 self.slices.add(chosen, group[rows], number)

@@ -10,7 +10,7 @@ import numpy as np
 from whichlayer.analysis.reader.arguments import ArgumentReader
 from whichlayer.analysis.reader.decimals import parse_times
 from whichlayer.analysis.reader.details import DETAIL_KEYS
-from whichlayer.analysis.reader.events import Event
+from whichlayer.analysis.reader.events import Event, pick
 from whichlayer.analysis.reader.groups import Groups
 from whichlayer.analysis.reader.intern import Intern
 from whichlayer.analysis.reader.lanes import Lanes
@@ -67,7 +67,7 @@ class SliceBuilder:
             detail_id=np.full(len(events), -1, np.int32),
             event=number,
         )
-        for kind in np.unique(columns.kind).tolist():
+        for kind in np.bincount(columns.kind).nonzero()[0].tolist():
             rows = np.flatnonzero(columns.kind == kind)
             self._fill(columns, events, group[rows], SliceKind(kind), rows)
         if bool(start.bad.any()):
@@ -84,7 +84,7 @@ class SliceBuilder:
     ) -> None:
         """Fills in what arguments and lanes say of the rows of one kind."""
         if kind in DETAIL_KEYS:
-            found = self.arguments.read(kind, [events[row].args for row in rows.tolist()])
+            found = self.arguments.read(kind, [one.args for one in pick(events, rows)])
             columns.external_id[rows] = found.external_id
             columns.detail_id[rows] = found.detail_id
             if kind in ON_GPU or kind == SliceKind.RUNTIME:
