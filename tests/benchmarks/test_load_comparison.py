@@ -10,6 +10,7 @@ import pytest
 from benchmarks.load import main
 from benchmarks.make_trace import compress, make_trace
 from benchmarks.measure import run
+from benchmarks.report import main as time_reports
 
 
 @pytest.fixture
@@ -51,3 +52,17 @@ def test_a_command_without_a_cost_is_an_error_with_what_it_wrote() -> None:
         run([sys.executable, "-c", "raise SystemExit('no memory')"])
     with pytest.raises(RuntimeError, match="exit status 0"):
         run([sys.executable, "-c", "pass"])
+
+
+def test_reports_are_timed_with_the_start_of_the_program(
+    trace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert time_reports([str(trace), "--rounds", "1"]) == 0
+    row = capsys.readouterr().out.splitlines()[-1]
+    assert row.startswith("| trace.json, 2 MB | ")
+    assert float(row.split(" | ")[2]) > 0
+
+
+def test_a_report_that_fails_is_an_error_and_no_time(tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError, match="exit status"):
+        time_reports([str(tmp_path / "missing.json")])
