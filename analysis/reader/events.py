@@ -73,8 +73,8 @@ def decode_loose(text: bytes) -> list[Event]:
     """Events of ``[...]`` text of any types; whatever is not an object is an empty event.
 
     Raises:
-        ValueError: a list of events is among them, which takes a stray bracket.
-        ValueError, RecursionError: the text is not JSON, or nested too deeply.
+        ValueError, RecursionError: the text is not JSON, or nested too deeply, or holds a list
+            of events, which takes a stray bracket.
     """
     return [_plain(event) for event in _LOOSE.decode(text)]
 

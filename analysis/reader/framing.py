@@ -21,7 +21,7 @@ from whichlayer.analysis.reader.window import Window
 _BRACKET_CLOSE = b"]"
 
 #: Text behind a closing bracket that is looked at before it counts as one.
-_BEHIND_CLOSE = 256
+_BEHIND_CLOSE = 1 << 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class EventArray:
             self._skip_separators()
             if window.data.startswith(_BRACKET_CLOSE):
                 window.fill(_BEHIND_CLOSE)
-                self.closed = closes_array(window.data)
+                self.closed = closes_array(window.data, 0)
                 window.drop(1)
             elif window.data:
                 chunk = self._guessed() or self._exact()

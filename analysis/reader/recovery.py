@@ -11,10 +11,11 @@ from whichlayer.analysis.reader.events import DECODE_ERRORS, Event, decode_loose
 from whichlayer.analysis.reader.repair import Repaired, versions
 from whichlayer.analysis.reader.structure import SEPARATORS
 
-_KEYS = rb'\{\s*"(?:ph|name|cat|pid|tid|ts|dur|args|id|id2|bp|s|tts|tdur|cname)"\s*:'
-_START = re.compile(_KEYS)
+# An event begins with one of its usual keys.
+_START = re.compile(
+    rb'\{\s*"(?:ph|name|cat|pid|tid|ts|dur|args|id|id2|bp|s|tts|tdur|cname)"\s*:'
+)
 _CLOSE = re.compile(rb'\}\s*(\])(?=\s*(?:,\s*"|\}|\Z))')
-_CLOSE_NOT_LAST = re.compile(rb"\]\s*,?\s*" + _KEYS)
 _PHASE = re.compile(rb'"ph"\s*:')
 
 #: Later starts that an event may reach over, since a nested object can look like one.
@@ -32,6 +33,7 @@ _LARGEST_REPAIR, _LARGEST_READ = 1 << 20, 1 << 23
 
 _VALUES = json.JSONDecoder(strict=False)
 _WHITE_SPACE = b" \t\r\n"
+_BRACKETS = b"[]"
 _BRACE, _BRACKET_CLOSE = ord("{"), ord("]")
 
 
@@ -64,13 +66,12 @@ class Recovery:
     consumed: int = 0
 
 
-def closes_array(text: bytes, at: int = 0) -> bool:
+def closes_array(text: bytes, at: int) -> bool:
     """Whether the bracket at a position ends the array of events.
 
-    A bracket in damaged text may be a flipped comma: what ends the array is not followed by
-    another event.
+    A bracket may be a flipped comma, or be left over: no event follows the one that ends it.
     """
-    return not _CLOSE_NOT_LAST.match(text, at)
+    return not _PHASE.search(text, at)
 
 
 def recover_events(text: bytes) -> Recovery:
@@ -85,8 +86,8 @@ def recover_events(text: bytes) -> Recovery:
         result.consumed = at
         if at == len(text):
             return result
-        if text[at] == _BRACKET_CLOSE:
-            if closes_array(text, at):
+        if text[at] in _BRACKETS:
+            if text[at] == _BRACKET_CLOSE and closes_array(text, at):
                 return result
             at += 1
             continue

@@ -131,7 +131,7 @@ def test_odd_types_are_read_beside_ordinary_ones(read: Read) -> None:
         {"ph":"X","name":null,"pid":"7","tid":"stream 7","ts":"1.5","dur":"2"},
         {"ph":"X","name":12,"pid":7.0,"tid":null,"ts":1,"dur":2,"args":null},
         {"ph":"X","name":["x"],"pid":true,"tid":99999999999999999999999,"ts":1,"dur":2,"args":[1]},
-        3, null, "text", [{"ph":"X"}],
+        3, null, "text", [{"a":"X"}],
         {"ph":"X","name":"k","cat":"kernel","pid":0,"tid":1,"ts":1,"dur":2,
          "args":{"device":"0","stream":"3","correlation":"5"}}
     """
