@@ -22,6 +22,9 @@ _SUFFIXES = (".json", ".json.gz", ".json.zst", ".zip", ".sqlite")
 _NOTES = ".whichlayer.json"
 _LISTED = 8
 
+#: Recordings whose own format only NVIDIA's programs read.
+_NSIGHT_REPORTS = (".nsys-rep", ".qdrep", ".qdstrm")
+
 #: Below the largest block (32 MiB) that glibc takes a lesson from.
 _LARGE_BLOCK = 1 << 24
 
@@ -63,6 +66,10 @@ def _read(path: str, progress: Report | None) -> Trace:
                 return known.read(source, progress)
         if source.damage:
             raise TraceError(f"nothing could be read: {source.damage}")
+        if path.lower().endswith(_NSIGHT_REPORTS):
+            raise TraceError(
+                "a report of Nsight Systems: run nsys export --type sqlite on it first"
+            )
         raise TraceError("not a trace: it is not JSON")
 
 

@@ -202,6 +202,16 @@ def test_other_databases_are_refused_in_one_line(tmp_path: Path) -> None:
         load(made.write(tmp_path))
 
 
+@pytest.mark.parametrize("name", ["run.nsys-rep", "OLD.QDREP"])
+def test_a_report_that_was_not_exported_is_refused_with_what_to_do(
+    tmp_path: Path, name: str
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(b"\x01\x02report")
+    with pytest.raises(TraceError, match="nsys export --type sqlite"):
+        load(path)
+
+
 def test_a_compressed_export_is_refused_with_what_to_do(tmp_path: Path) -> None:
     path = tmp_path / "export.sqlite.gz"
     path.write_bytes(gzip.compress(training().write(tmp_path).read_bytes()))
