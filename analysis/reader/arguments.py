@@ -97,9 +97,15 @@ class ArgumentReader:
 
     def _read_loosely(self, kind: SliceKind, text: Raw) -> Any:
         try:
-            return msgspec.json.decode(text, type=self._loose[kind])
+            found = msgspec.json.decode(text, type=self._loose[kind])
         except DECODE_ERRORS:
             return self._loose[kind]()
+        for name in (*_JOINS, *_PLACES):
+            value = getattr(found, name, _MISSING)
+            if value != _MISSING:
+                number = as_int64(value)
+                setattr(found, name, _MISSING if number == _NONE else number)
+        return found
 
 
 def as_int64(value: object) -> int:
@@ -140,7 +146,7 @@ def _nothing(count: int) -> Int64:
 def _column(values: list[Any]) -> Int64:
     try:
         column = np.array(values, np.int64)
-    except (TypeError, ValueError, OverflowError):
+    except OverflowError:
         column = np.array([as_int64(value) for value in values], np.int64)
     column[column == _MISSING] = _NONE
     return column

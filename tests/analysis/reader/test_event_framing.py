@@ -25,9 +25,7 @@ TEXT = st.one_of(
 )
 VALUES = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(-(10**20), 10**20), TEXT),
-    lambda inner: st.one_of(
-        st.lists(inner, max_size=3), st.dictionaries(TEXT, inner, max_size=3)
-    ),
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(TEXT, inner, max_size=3)),
     max_leaves=6,
 )
 TIMES = st.one_of(
