@@ -319,5 +319,6 @@ def test_the_recording_itself_does_not_set_the_origin(read: Read) -> None:
 
 def test_display_unit_never_scales(read: Read) -> None:
     for unit in ("ns", "ms"):
-        trace = read('{"displayTimeUnit":"%s","traceEvents":[{"ph":"X","ts":1.5,"dur":2}]}' % unit)
+        event = {"ph": "X", "ts": 1.5, "dur": 2}
+        trace = read(json.dumps({"displayTimeUnit": unit, "traceEvents": [event]}))
         assert (trace.origin_ns, int(trace.end_ns[0])) == (1500, 2000)
