@@ -261,7 +261,8 @@ class KernelGroup:
         gbps, tflops: achieved.
         bandwidth_fraction: of the data sheet's memory bandwidth.
         flops_fraction: of the dense matrix peak of ``precision``.
-        roof_fraction: the share of its own roof: ideal time over time.
+        roof_fraction: ideal time over time, by the ideal that its loss was measured
+            against: ``1 - lost_ns / total_ns`` where there is one.
         bound: ``memory``, ``compute``, ``latency`` or ``unknown``.
         precision: ``fp32``, ``tf32``, ``bf16`` … or None.
         tensor_cores: True, False or None for unknown.

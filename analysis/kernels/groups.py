@@ -166,7 +166,7 @@ class _Maker:
             tflops=measured.tflops,
             bandwidth_fraction=measured.bandwidth_share,
             flops_fraction=measured.rate_share,
-            roof_fraction=_roof_share(measured, ruling) if known else None,
+            roof_fraction=self._roof_share(measured, ruling, lost) if known else None,
             bound=ruling.bound,
             precision=measured.precision,
             tensor_cores=tensor_cores(base.name, measured.peaks.vendor),
@@ -176,6 +176,15 @@ class _Maker:
             why=_why(measured, ruling),
             flags=ruling.flags,
         )
+
+    def _roof_share(self, measured: Measured, ruling: Ruling, lost: int) -> float | None:
+        """Ideal time over time, by the very ideal that the loss was measured against."""
+        if lost > 0:
+            return 1 - lost / self.total_ns
+        if ruling.bound == "unknown":
+            return None
+        share = measured.ideal_ns(measured.rate) / measured.time_ns
+        return min(share, 1.0) if ruling.judged else share
 
     def _operator(self) -> tuple[str, str]:
         row = int(self.given.op_row[self.members[0]])
@@ -194,13 +203,6 @@ class _Maker:
         if isinstance(value, bool) or not isinstance(value, int | float):
             return None
         return float(value) if 0 <= value <= 100 else None
-
-
-def _roof_share(measured: Measured, ruling: Ruling) -> float | None:
-    if ruling.bound == "unknown":
-        return None
-    share = measured.ideal_ns(measured.rate) / measured.time_ns
-    return min(share, 1.0) if ruling.judged else share
 
 
 def _why(measured: Measured, ruling: Ruling) -> str:

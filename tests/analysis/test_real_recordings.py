@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import json
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.support.program import gap_time
-from whichlayer.analysis import Analysis, Options, analyse, load
+from tests.support.recordings import analysed
+from whichlayer.analysis import Analysis, Options, analyse
 from whichlayer.analysis.layers import ABOVE_CUDA
 from whichlayer.analysis.results import Budget
-
-
-@cache
-def analysed(path: Path) -> Analysis:
-    return analyse(load(path))
 
 
 def recordings(folder: Path) -> dict[str, dict[str, Any]]:
