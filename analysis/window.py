@@ -72,12 +72,16 @@ def choose_window(trace: Trace, devices: tuple[Activities, ...], options: Option
         low = trace.steps[0].start_ns
         ends = [int(steps_on(trace, device).end_ns[-1]) for device in devices]
         high = max([trace.steps[-1].end_ns, *ends])
-        return Window(low, high, trace.steps, f"{len(trace.steps)} recorded steps")
+        return Window(low, high, trace.steps, _counted(len(trace.steps)))
     if devices:
         low = min(int(device.start_ns[0]) for device in devices)
         high = max(int(device.end_ns.max()) for device in devices)
         return Window(low, high, (), "first to last GPU activity")
     return Window(0, trace.duration_ns, (), "the whole recording")
+
+
+def _counted(steps: int) -> str:
+    return "1 recorded step" if steps == 1 else f"{steps} recorded steps"
 
 
 def _window_of_steps(
@@ -97,7 +101,9 @@ def _window_of_steps(
     high = max([int(p.end_ns[index[-1]]) for p in placed] or [chosen[-1].end_ns])
     if high <= low:
         low, high = chosen[0].start_ns, chosen[-1].end_ns
-    return Window(low, high, chosen, f"steps {chosen[0].number} to {chosen[-1].number}")
+    begin, end = chosen[0].number, chosen[-1].number
+    named = f"step {begin}" if len(chosen) == 1 else f"steps {begin} to {end}"
+    return Window(low, high, chosen, named)
 
 
 def bounds_on(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import re
+import numpy as np
 
 from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.report.recorded import Recorded, find_recorded
 from whichlayer.analysis.results import Analysis
+from whichlayer.analysis.trace.columns import Trace
+from whichlayer.analysis.trace.kinds import SliceKind
 
 #: The recording that answers everything this tool asks, ready to copy.
 RECORDING_SNIPPET = (
@@ -24,44 +26,76 @@ RECORDING_SNIPPET = (
     "        prof.step()",
 )
 
-_SETTING = re.compile(r"\b\w+=True\b")
+_STACKS = "with_stack=True: names the file and line behind a gap or a kernel"
+_SHAPES = "record_shapes=True: bytes and flops of kernels come from operator shapes"
+
+_NO_GPU = (
+    "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]: without GPU activity there is no "
+    "verdict"
+)
+_NO_KERNELS = (
+    "torch.cuda.synchronize() before the profiler stops, and no other profiler beside it: the "
+    "launches are recorded, their kernels are not"
+)
+
+#: One wording for one thing: what a place asks for reads as it does elsewhere in the report.
+_KNOWN = (("with_stack=True", _STACKS), ("record_shapes=True", _SHAPES))
 
 _MINIMUM_SHARE = 0.01
 """Time below this share of the window is not worth another recording."""
 
 
 def recording_advice(analysis: Analysis) -> tuple[str, ...]:
-    """One line per thing that is missing, with what it would tell; empty if nothing is."""
+    """One line per thing that is missing, with what it would tell; empty if nothing is.
+
+    Empty too where another recording is no answer: the end of the file is missing, or the
+    program that wrote it is none of PyTorch's profiler and recorded no GPU.
+    """
+    if not analysis.devices:
+        return _without_gpu(analysis)
     lines = _missing(analysis, find_recorded(analysis.trace))
-    for finding in analysis.findings:
-        named = set(_SETTING.findall(finding.where.record))
-        if named and any(named <= set(_SETTING.findall(line)) for line in lines):
-            continue
-        lines.append(finding.where.record)
-    return tuple(line for line in dict.fromkeys(lines) if line)
+    places = (finding.where.record for finding in analysis.findings)
+    lines += [_in_one_wording(asked) for asked in places if asked]
+    if analysis.trace.producer != "pytorch" and lines:
+        lines.insert(0, "PyTorch's profiler: its trace holds what this one cannot")
+    return tuple(dict.fromkeys(lines))
+
+
+def _in_one_wording(asked: str) -> str:
+    return next((line for setting, line in _KNOWN if setting in asked), asked)
+
+
+def _without_gpu(analysis: Analysis) -> tuple[str, ...]:
+    """What to do for a GPU verdict; the reader has said where there cannot be one."""
+    warned = {warning.code for warning in analysis.trace.warnings}
+    if analysis.trace.producer != "pytorch" or warned & {"Q1", "truncated"}:
+        return ()
+    return (_NO_KERNELS if _holds_launches(analysis.trace) else _NO_GPU,)
+
+
+def _holds_launches(trace: Trace) -> bool:
+    names = np.unique(trace.name_id[trace.kind == SliceKind.RUNTIME])
+    return any("Launch" in trace.strings[int(name)] for name in names)
 
 
 def _missing(analysis: Analysis, recorded: Recorded) -> list[str]:
     lines = []
-    if not recorded.gpu:
-        lines.append(
-            "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]: "
-            "without GPU activity there is no verdict"
-        )
-    if not recorded.steps:
+    ours = analysis.trace.producer == "pytorch"
+    cut = any(warning.code == "truncated" for warning in analysis.trace.warnings)
+    if ours and not recorded.steps and not cut:
         lines.append(
             "prof.step() after every step: the window is then whole steps, not first to last "
             "activity"
         )
     budget = analysis.budget
     worth = _MINIMUM_SHARE * budget.total_ns
-    if recorded.gpu and not recorded.launches:
+    if ours and not recorded.launches:
         lines.append(
             "activities with ProfilerActivity.CPU: a gap's cause is read from the launch after it"
         )
     if not recorded.shapes and budget.unjudged_ns > worth:
-        lines.append("record_shapes=True: bytes and flops of kernels come from operator shapes")
+        lines.append(_SHAPES)
     above = sum(budget.gap_ns.get(layer, 0) for layer in (Layer.PYTORCH, Layer.UNKNOWN))
     if not recorded.stacks and above > worth:
-        lines.append("with_stack=True: names the file and line behind a gap")
+        lines.append(_STACKS)
     return lines

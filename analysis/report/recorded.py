@@ -10,6 +10,7 @@ from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import GPU_WORK, SliceKind
 
 _SHAPE_KEYS = frozenset({"Input Dims", "Input dims"})
+_STACK_KEYS = frozenset({"Call stack"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +23,7 @@ class Recorded:
         operators: CPU operators.
         steps: ``ProfilerStep#N`` annotations.
         shapes: the operators' input shapes.
-        stacks: Python frames.
+        stacks: Python frames, or call stacks of operators.
         modules: ``nn.Module`` frames.
         flows: arrows between events.
         memory: allocator events.
@@ -53,8 +54,8 @@ def find_recorded(trace: Trace) -> Recorded:
         launches=SliceKind.RUNTIME in held,
         operators=SliceKind.CPU_OP in held,
         steps=bool(trace.steps),
-        shapes=_holds_shapes(trace),
-        stacks=SliceKind.PYTHON in held,
+        shapes=_holds(trace, _SHAPE_KEYS),
+        stacks=SliceKind.PYTHON in held or _holds(trace, _STACK_KEYS),
         modules=_holds_modules(trace),
         flows=len(trace.flows.id) > 0,
         memory=bool(np.isfinite(trace.instants.value).any()),
@@ -62,11 +63,13 @@ def find_recorded(trace: Trace) -> Recorded:
     )
 
 
-def _holds_shapes(trace: Trace) -> bool:
+def _holds(trace: Trace, keys: frozenset[str]) -> bool:
+    """Whether any operator has a value under one of these keys."""
     details = trace.detail_id[trace.kind == SliceKind.CPU_OP]
     return any(
-        not _SHAPE_KEYS.isdisjoint(trace.detail_by_id(int(detail_id)))
-        for detail_id in np.unique(details)
+        bool(detail.get(key))
+        for detail in (trace.detail_by_id(int(detail_id)) for detail_id in np.unique(details))
+        for key in keys
     )
 
 

@@ -12,6 +12,7 @@ from whichlayer.analysis.report.text_budget import budget_lines
 from whichlayer.analysis.report.text_findings import finding_lines
 from whichlayer.analysis.report.text_kernels import kernel_lines
 from whichlayer.analysis.report.text_layout import Column, columns_of, fit_path, table, wrap
+from whichlayer.analysis.report.text_recording import recording_lines
 from whichlayer.analysis.report.units import count_text, time_text
 from whichlayer.analysis.results import Analysis
 
@@ -29,16 +30,10 @@ _DEVICE_COLUMNS = (
 
 def render(analysis: Analysis) -> str:
     """The summary of an analysis as lines of text."""
-    sections = (
-        _verdict(analysis),
-        _trace(analysis),
-        budget_lines(analysis),
-        _devices(analysis),
-        finding_lines(analysis),
-        kernel_lines(analysis),
-        _warnings(analysis),
-        _advice(analysis),
-    )
+    accounted = (budget_lines, _devices, finding_lines, kernel_lines)
+    told = accounted if analysis.devices else (recording_lines,)
+    parts = (_verdict, _trace, *told, _warnings, _advice)
+    sections = [part(analysis) for part in parts]
     return "\n\n".join("\n".join(section) for section in sections if section) + "\n"
 
 

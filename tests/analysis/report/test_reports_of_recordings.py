@@ -13,12 +13,14 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from whichlayer.analysis import analyse, load
+from tests.support.recordings import analysed
 from whichlayer.analysis.report import render
 from whichlayer.analysis.report.text_layout import COLUMNS, columns_of
 
-#: Formats that no reader here is for yet.
-UNREAD = {".sqlite", ".md"}
+#: What lies beside the recordings.
+UNREAD = {".md"}
+#: Fields of which the schema knows every word.
+WORDS = {"kind", "cause", "layer", "bound", "confidence", "rule"}
 FIGURES = ("span", "busy", "idle", "compute", "exposed_comm", "exposed_copy")
 
 
@@ -43,6 +45,29 @@ def expected() -> dict[str, Any]:
     return figures
 
 
+def one_of_each_form(report: dict[str, Any]) -> dict[str, Any]:
+    """A report whose long tables keep one row of each form: the schema tells no others apart."""
+    for table in ("gaps", "kernels"):
+        report[table] = list({form(row): row for row in report[table]}.values())
+    for finding in report["findings"]:
+        regions = {form(region): region for region in finding["regions"]}
+        finding["regions"] = list(regions.values())
+    return report
+
+
+def form(value: Any, key: str = "") -> Any:
+    """What a schema can see of a value: types, fields, signs, emptiness, known words."""
+    if isinstance(value, dict):
+        return tuple((name, form(part, name)) for name, part in value.items())
+    if isinstance(value, list):
+        return ("list", frozenset(form(part) for part in value))
+    if isinstance(value, str):
+        return value if key in WORDS else ("text", not value)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return (type(value), value < 0, value == 0, value > 1)
+    return type(value)
+
+
 @cache
 def validator() -> Draft202012Validator:
     schema = json.loads((files("whichlayer.analysis.report") / "report.schema.json").read_text())
@@ -53,12 +78,13 @@ def validator() -> Draft202012Validator:
 def test_report_is_valid_adds_up_and_tells_the_figures_computed_elsewhere(
     traces: Path, name: str
 ) -> None:
-    analysis = analyse(load(traces / name))
+    analysis = analysed(traces / name)
     written = render(analysis, "json")
-    validator().validate(json.loads(written))
+    validator().validate(one_of_each_form(json.loads(written)))
     report = json.loads(written, parse_float=Decimal)
     _assert_adds_up(report)
-    _assert_devices(report["devices"], expected().get(name, {}).get("devices", {}))
+    if name in expected():
+        _assert_devices(report["devices"], expected()[name].get("devices", {}))
     _assert_plain(render(analysis, "text").decode())
 
 

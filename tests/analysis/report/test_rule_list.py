@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from whichlayer.analysis.findings.catalogue import all_rules
+from whichlayer.analysis.findings.collect import MIN_SHARE
 from whichlayer.analysis.report.rule_list import every_rule, explain_rules, list_rules
 from whichlayer.analysis.report.text_layout import COLUMNS, columns_of
 
@@ -26,6 +29,25 @@ def test_a_rule_in_full_has_a_docstring_for_users_a_fix_and_a_source(rule_id: st
     assert module.__doc__ and rule.fix.split()[0] in explained
     assert rule.source and rule.source.split()[0] in explained
     assert all(columns_of(line) <= COLUMNS for line in explained.splitlines())
+
+
+@pytest.mark.parametrize("rule_id", sorted(all_rules()))
+def test_rules_are_explained_without_the_markup_of_docstrings(rule_id: str) -> None:
+    explained = explain_rules([rule_id])
+    assert "`" not in explained and "`" not in list_rules()
+    assert not re.search(r":(mod|class|func|meth|data):", explained)
+
+
+def test_thresholds_that_many_rules_have_are_explained() -> None:
+    assert "note: the share of the window" in " ".join(list_rules().split())
+    explained = explain_rules(["dataloader-wait"])
+    assert "note = 0.05: share of the window from which it is listed" in explained
+    assert "major = 0.2: share of the window from which" in explained
+
+
+def test_a_note_is_the_share_from_which_findings_are_listed() -> None:
+    notes = {rule.thresholds["note"] for rule in all_rules().values() if "note" in rule.thresholds}
+    assert notes == {MIN_SHARE}
 
 
 def test_an_unknown_rule_is_refused() -> None:

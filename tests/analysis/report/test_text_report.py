@@ -2,11 +2,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from whichlayer.analysis.errors import TraceWarning
 from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.report import format_names, render
 from whichlayer.analysis.report.text_layout import (
@@ -21,6 +24,8 @@ from whichlayer.analysis.report.text_layout import (
 )
 from whichlayer.analysis.report.units import count_text, rate_text, share_text, time_text
 from whichlayer.analysis.results import Analysis, Where
+from whichlayer.analysis.trace.columns import Lane
+from whichlayer.analysis.trace.kinds import LaneKind, SliceKind
 
 MakeAnalysis = Callable[..., Analysis]
 HOSTILE = "x" * 300 + "\x1b[31m 層" * 60 + "\u0301\n\t[b]bold[/b] \udc80"
@@ -114,11 +119,186 @@ def test_shapes_of_one_kernel_are_one_row_with_mean_rates(make_analysis: MakeAna
         "%",
         "810",
         "–",
-        "45",
+        "45.0",
+        "%",
         "150.0",
         "µs",
         "C",
     ]
+
+
+def kernels_of(analysis: Analysis) -> list[str]:
+    """The lines about kernels, without their heading."""
+    return read(analysis).split("KERNELS")[1].split("\n\n")[0].splitlines()[1:]
+
+
+def test_nothing_lost_has_no_owner(make_analysis: MakeAnalysis) -> None:
+    analysis = make_analysis()
+    first, second = analysis.kernels
+    healthy = replace(first, lost_ns=0, layer=Layer.UNKNOWN)
+    row = kernels_of(replace(analysis, kernels=(healthy, second)))[1]
+    assert row.startswith("  vectorized") and row.endswith(" 0")
+
+
+def test_a_doubtful_figure_does_not_sway_the_share_of_judged_calls(
+    make_analysis: MakeAnalysis,
+) -> None:
+    analysis = make_analysis()
+    first, _ = analysis.kernels
+    doubtful = replace(first, roof_fraction=4.0, lost_ns=0, why="not judged: in cache")
+    row = kernels_of(replace(analysis, kernels=(first, doubtful)))[1]
+    assert row.split()[8:10] == ["45.0", "%"]
+
+
+def test_flags_are_letters_with_footnotes(make_analysis: MakeAnalysis) -> None:
+    analysis = make_analysis()
+    first, second = analysis.kernels
+    flagged = (
+        replace(first, flags=("winograd-or-fft", "a new one")),
+        replace(second, flags=("a new one",)),
+        replace(second, flags=("overlapped",), short_name="vectorized_elementwise", total_ns=1),
+    )
+    activities = replace(analysis.activities, group=np.array([0, 0, 1], np.int32))
+    lines = kernels_of(replace(analysis, kernels=flagged, activities=activities))
+    assert lines[1].startswith("  vectorized") and lines[1].endswith("C  ab")
+    assert lines[2].startswith("  unjudged") and lines[2].endswith("–  b")
+    assert lines[3].startswith("  a  winograd-or-fft: ") and "fewer products" in lines[3]
+    assert lines[4] == "  b  a new one"
+    assert "overlapped" not in "".join(lines)  # a billionth of the row's time
+
+
+def test_reasons_for_dashes_are_told_with_their_time(make_analysis: MakeAnalysis) -> None:
+    analysis = make_analysis()
+    judged, group = analysis.kernels
+    reasons = [
+        ("not judged: no model of this operator", "aten::_foreach_add_", 18_200_000),
+        ("not judged: no model of this operator", "aten::other", 1_000_000),
+        ("not judged: no shapes recorded", "", 2_000_000),
+        (
+            "not judged: no shapes recorded; aten::sort as a whole, over its 4 kernels",
+            "",
+            1_100_000,
+        ),
+    ]
+    groups = [
+        replace(group, why=why, operator=operator, total_ns=ns) for why, operator, ns in reasons
+    ]
+    transfer = replace(group, why="a transfer: its cost is the gap it leaves", short_name="copy")
+    lines = kernels_of(replace(analysis, kernels=(judged, *groups, transfer)))
+    start = lines.index("  not judged: 22.30 ms")
+    assert lines[start + 1 :] == [
+        "    19.20 ms  no model of this operator (aten::_foreach_add_, aten::other)",
+        "    3.100 ms  no shapes recorded",
+    ]
+    assert "  a  a transfer: its cost is the gap it leaves" in lines
+
+
+def test_of_many_reasons_five_lines_are_left(make_analysis: MakeAnalysis) -> None:
+    analysis = make_analysis()
+    judged, group = analysis.kernels
+    groups = [
+        replace(group, why=f"not judged: reason {n}", operator="", total_ns=1_000_000 * (9 - n))
+        for n in range(7)
+    ]
+    lines = kernels_of(replace(analysis, kernels=(judged, *groups)))
+    start = lines.index("  not judged: 42.00 ms")
+    assert len(lines[start + 1 :]) == 5
+    assert lines[start + 1].split() == ["9.000", "ms", "reason", "0"]
+    assert lines[-1].split(maxsplit=2) == ["12.00", "ms", "3 other reasons"]
+
+
+def test_where_all_is_judged_no_reasons_are_given(make_analysis: MakeAnalysis) -> None:
+    assert "not judged" not in read(make_analysis())
+
+
+def without_gpu(analysis: Analysis, **trace: Any) -> Analysis:
+    """The same of a recording without GPU activity."""
+    trace = {"warnings": (), **trace}
+    return replace(
+        analysis, devices=(), kernels=(), findings=(), trace=replace(analysis.trace, **trace)
+    )
+
+
+def test_without_gpu_activity_the_report_says_what_is_recorded_instead(
+    make_analysis: MakeAnalysis,
+) -> None:
+    lane = Lane(1, 5, LaneKind.CPU_THREAD, name="thread 5", process="python")
+    report = read(
+        without_gpu(
+            make_analysis(),
+            strings=("short", "long"),
+            start_ns=np.array([0, 100_000], np.int64),
+            end_ns=np.array([90_000, 900_000], np.int64),
+            name_id=np.array([0, 1], np.int32),
+            kind=np.zeros(2, np.uint8),
+            stray=np.zeros(2, np.bool_),
+            parent=np.full(2, -1, np.int32),
+            lane_id=np.zeros(2, np.int32),
+            detail_id=np.full(2, -1, np.int32),
+            lanes=(lane,),
+            lane_rows=np.array([0, 2], np.int64),
+        )
+    )
+    for absent in ("LAYERS", "DEVICES", "KERNELS", "FINDINGS"):
+        assert absent not in report
+    assert "RECORDING  1 866 events, 1 lane with 2 slices, 900.0 µs from first" in report
+    (row,) = (line for line in report.splitlines() if line.startswith("  python: thread 5"))
+    assert row.split()[3:] == ["2", "900.0", "µs", "long"]
+
+
+def test_an_empty_recording_says_that_it_holds_no_events(make_analysis: MakeAnalysis) -> None:
+    report = read(without_gpu(make_analysis(), events=0))
+    assert "RECORDING  no events\n" in report
+
+
+@pytest.mark.parametrize(
+    ("trace", "asked"),
+    [
+        ({}, True),
+        ({"producer": "chrome"}, False),
+        ({"producer": "xla"}, False),
+        ({"warnings": (TraceWarning("truncated", "cut off"),)}, False),
+        ({"warnings": (TraceWarning("Q1", "a trace of MTIA"),)}, False),
+    ],
+)
+def test_recording_a_gpu_is_advised_only_where_that_was_what_lacked(
+    make_analysis: MakeAnalysis, trace: dict[str, Any], asked: bool
+) -> None:
+    report = read(without_gpu(make_analysis(), **trace))
+    assert ("ProfilerActivity.CUDA" in report) == asked
+    assert ("RECORD NEXT TIME" in report) == asked
+
+
+def test_launches_without_kernels_are_not_answered_by_recording_a_gpu(
+    make_analysis: MakeAnalysis,
+) -> None:
+    launch = {
+        "strings": ("cudaLaunchKernel",),
+        "kind": np.array([SliceKind.RUNTIME], np.uint8),
+        "lanes": (Lane(1, 5, LaneKind.CPU_THREAD),),
+        "lane_rows": np.array([0, 1], np.int64),
+        "stray": np.zeros(1, np.bool_),
+        "start_ns": np.zeros(1, np.int64),
+        "end_ns": np.ones(1, np.int64),
+        "name_id": np.zeros(1, np.int32),
+        "lane_id": np.zeros(1, np.int32),
+        "parent": np.full(1, -1, np.int32),
+        "detail_id": np.full(1, -1, np.int32),
+    }
+    advice = read(without_gpu(make_analysis(), **launch)).split("RECORD NEXT TIME")[1]
+    assert "their kernels are not" in advice.split("from torch")[0]
+    assert "without GPU activity" not in advice
+
+
+def test_one_thing_to_record_is_asked_for_once_and_in_one_wording(
+    make_analysis: MakeAnalysis,
+) -> None:
+    analysis = make_analysis()
+    asks = "record with torch.profiler.profile(with_stack=True) to see the line"
+    finding = replace(analysis.findings[0], where=Where(record=asks))
+    advice = read(replace(analysis, findings=(finding,))).split("RECORD NEXT TIME")[1]
+    assert advice.split("from torch")[0].count("with_stack") == 1
+    assert asks not in advice
 
 
 def test_warnings_and_what_to_record_are_told(make_analysis: MakeAnalysis) -> None:
@@ -155,6 +335,30 @@ def test_hostile_names_stay_plain_and_narrow_and_are_not_cut_from_findings(
     )
     assert_plain_and_narrow(report)
     assert "[b]bold[/b]" in report
+
+
+def test_hostile_reasons_flags_and_lanes_stay_plain_and_narrow(make_analysis: MakeAnalysis) -> None:
+    analysis = make_analysis()
+    group = replace(
+        analysis.kernels[1], why="not judged: " + HOSTILE, operator=HOSTILE, flags=(HOSTILE,)
+    )
+    assert_plain_and_narrow(read(replace(analysis, kernels=(analysis.kernels[0], group))))
+    lane = Lane(HOSTILE, HOSTILE, LaneKind.OTHER, name=HOSTILE, process=HOSTILE)
+    held = without_gpu(
+        analysis,
+        strings=(HOSTILE,),
+        lanes=(lane,),
+        lane_rows=np.array([0, 1], np.int64),
+        stray=np.ones(1, np.bool_),
+        kind=np.zeros(1, np.uint8),
+        start_ns=np.zeros(1, np.int64),
+        end_ns=np.ones(1, np.int64),
+        name_id=np.zeros(1, np.int32),
+        lane_id=np.zeros(1, np.int32),
+        parent=np.full(1, -1, np.int32),
+        detail_id=np.full(1, -1, np.int32),
+    )
+    assert_plain_and_narrow(read(held))
 
 
 INDENTS = st.text(max_size=20).map(lambda text: "".join(c for c in text if c.isprintable()))
