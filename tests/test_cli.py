@@ -179,6 +179,44 @@ def test_a_wrong_command_line_is_one_line(arguments: tuple[str, ...]) -> None:
     assert_one_line_of_error(run(*arguments))
 
 
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        (("repotr", "trace.json"), "no such file or command: repotr; did you mean report?"),
+        (("rule",), "no such file or command: rule; did you mean rules?"),
+        (("Demo",), "did you mean demo?"),
+        (("live", "--span", "1:2"), "commands are demo, report, rules"),
+        (("missing.json",), "missing.json: No such file"),
+        (("./repotr",), "./repotr: No such file"),
+    ],
+)
+def test_a_mistyped_command_is_named_and_a_missing_file_is_not_taken_for_one(
+    typed: tuple[str, ...], told: str
+) -> None:
+    assert_one_line_of_error(run(*typed), told)
+
+
+def test_a_file_with_the_name_of_no_command_is_a_file(trace: Path) -> None:
+    trace.rename(trace.with_name("repotr"))
+    assert_one_line_of_error(run("repotr", cwd=trace.parent), "the screen needs a terminal")
+
+
+@pytest.mark.parametrize("arguments", [("--help",), ("report", "--help")])
+def test_help_names_every_kind_of_input(arguments: tuple[str, ...]) -> None:
+    told = " ".join(run(*arguments).stdout.decode().split())
+    for kind in (".json", ".gz", ".zst", ".zip", ".sqlite", "folder", "- for standard input"):
+        assert kind in told
+
+
+@pytest.mark.parametrize("empty", ['{"traceEvents": []}'])
+def test_a_trace_without_events_is_one_that_says_so(tmp_path: Path, empty: str) -> None:
+    path = tmp_path / "empty.json"
+    path.write_text(empty)
+    done = run("report", str(path))
+    assert (done.returncode, done.stderr) == (cli.FINE, b"")
+    assert b"RECORDING  no events" in done.stdout and b"LAYERS" not in done.stdout
+
+
 def test_the_first_sample_exists() -> None:
     assert sample_path(cli._FIRST_SAMPLE).is_file()
 

@@ -10,6 +10,7 @@ answers at once, and a report loads neither Textual nor Rich.
 from __future__ import annotations
 
 import os
+import re
 import stat
 import sys
 import traceback
@@ -31,10 +32,13 @@ FINE, WRONG_INPUT, DEFECT, INTERRUPTED = 0, 2, 70, 130
 TRACEBACK_VARIABLE = "WHICHLAYER_TRACEBACK"
 """Environment variable that, when set, lets a defect show its traceback."""
 
+_WORD = re.compile(r"[A-Za-z][\w-]*")
+"""What could be a command: no option, no path, no name with a suffix."""
+
 _FIRST_SAMPLE = "dataloader-bound"
 _FILE_HELP = (
-    "a PyTorch profiler trace (.json, also in .gz, .zst or .zip), an Nsight Systems .sqlite "
-    "export, or - for standard input"
+    "a PyTorch profiler or other Chrome trace (.json, also in .gz, .zst or .zip), an Nsight "
+    "Systems .sqlite export, a folder that holds one of these, or - for standard input"
 )
 
 
@@ -79,8 +83,21 @@ def _open(arguments: Sequence[str]) -> int:
     parser.add_argument("file", metavar="FILE", help=_FILE_HELP)
     parser.add_argument("--version", action=PrintVersion, help="print the version and exit")
     add_analysis_options(parser)
+    _refuse_mistyped_command(arguments)
     typed = parser.parse_args(arguments)
     return _show(typed.file, typed)
+
+
+def _refuse_mistyped_command(arguments: Sequence[str]) -> None:
+    """A first word that is no path and no file is taken for a command, and named as such."""
+    word = arguments[0] if arguments else ""
+    if not _WORD.fullmatch(word) or os.path.exists(word):
+        return
+    from difflib import get_close_matches
+
+    near = get_close_matches(word.lower(), _COMMANDS, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"commands are {', '.join(_COMMANDS)}"
+    raise UsageError(f"no such file or command: {word}; {hint}")
 
 
 def _demo(arguments: Sequence[str]) -> int:
