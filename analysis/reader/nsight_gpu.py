@@ -164,6 +164,16 @@ def _event_records(found: NsightSlices) -> dict[tuple[int, int], tuple[int, int]
 def _place(found: NsightSlices, kind: SliceKind, row: Row) -> tuple[int, ...]:
     """Device, stream, lane and launch number of an activity."""
     _, _, _, device, context, stream, correlation, process = row[:8]
+    key = (kind, device, context, stream, process)
+    place = found.places.get(key)
+    if place is None:
+        place = found.places[key] = _where(found, kind, device, context, stream, process)
+    return *place[:3], found.correlation(place[3], correlation)
+
+
+def _where(
+    found: NsightSlices, kind: SliceKind, device: int, context: int, stream: int, process: int
+) -> tuple[int, int, int, int | None]:
     owner = found.owner(process if process == MISSING else process_of(process))
     if owner is not None:
         if kind == SliceKind.GPU_SYNC:
@@ -172,8 +182,7 @@ def _place(found: NsightSlices, kind: SliceKind, row: Row) -> tuple[int, ...]:
             found.devices.meet(owner, context, device)
         device = found.devices.gpu_of(owner, device)
     device, stream = max(device, -1), _stream(stream)
-    lane = found.stream_lane(kind, owner, device, stream)
-    return device, stream, lane, found.correlation(owner, correlation)
+    return device, stream, found.stream_lane(kind, owner, device, stream), owner
 
 
 def _stream(number: int) -> int:

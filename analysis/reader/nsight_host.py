@@ -182,9 +182,9 @@ def _threads(
     process.
     """
     if stacked is None:
-        return [found.thread_lane(process_of(r[3]), thread_of(r[3]), kind) for r in rows]
+        return [found.thread_lane(row[3], kind) for row in rows]
     return [
-        found.thread_lane(process_of(row[4]), thread_of(row[4]), kind)
+        found.thread_lane(row[4], kind)
         if on_stack
         else found.extra_lane(process_of(row[4]), "NVTX ranges")
         for row, on_stack in zip(rows, stacked, strict=True)

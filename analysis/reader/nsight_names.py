@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 import msgspec
@@ -77,11 +78,13 @@ def overhead_name(kind: int) -> str:
     return _OVERHEADS.get(kind, "Unknown")
 
 
+@lru_cache(maxsize=4096)
 def call_name(name: str) -> str:
     """A call's name without its version: ``cudaLaunchKernel`` of ``cudaLaunchKernel_v7000``."""
     return _VERSION.sub("", name)
 
 
+@lru_cache(maxsize=4096)
 def kernel_name(name: str) -> str:
     """A kernel's name with template arguments as Kineto's demangler writes them.
 

@@ -13,7 +13,12 @@ import numpy as np
 from whichlayer.analysis.reader.intern import Intern
 from whichlayer.analysis.reader.nsight_arguments import KEY_BITS
 from whichlayer.analysis.reader.nsight_database import MISSING, Database
-from whichlayer.analysis.reader.nsight_devices import Devices, Processes
+from whichlayer.analysis.reader.nsight_devices import (
+    Devices,
+    Processes,
+    process_of,
+    thread_of,
+)
 from whichlayer.analysis.trace.assemble import Slices
 from whichlayer.analysis.trace.classify import lane_kind
 from whichlayer.analysis.trace.columns import Lane
@@ -51,6 +56,7 @@ class NsightSlices:
     Attributes:
         bad_start, bad_duration, negative_duration, unclosed: how many events had such times.
         unlinked: GPU activities whose process is not told, so that no launch can be.
+        places: device, stream, lane and process by what a record says of them.
     """
 
     def __init__(self, database: Database) -> None:
@@ -63,10 +69,12 @@ class NsightSlices:
         self.lanes: Intern[Lane] = Intern()
         self.details: list[bytes] = []
         self._detail_numbers: dict[tuple[Any, ...], int] = {}
-        self._places: Intern[int] = Intern()
+        self._callers: Intern[int] = Intern()
         self._streams: defaultdict[tuple[int, int, LaneKind], dict[int | None, int]] = defaultdict(
             dict
         )
+        self._threads: dict[tuple[int, LaneKind], int] = {}
+        self.places: dict[tuple[int, ...], tuple[int, int, int, int | None]] = {}
         self._chunks: list[Slices] = []
         self.bad_start = self.bad_duration = self.negative_duration = self.unclosed = 0
         self.unlinked = 0
@@ -124,17 +132,21 @@ class NsightSlices:
         if process is None:
             self.unlinked += 1
             return -1
-        return self._places[process] << _CORRELATION_BITS | number
+        return self._callers[process] << _CORRELATION_BITS | number
 
     def owner(self, process: int) -> int | None:
         """The process of a GPU activity: where not recorded, the only one that made calls."""
         if process != MISSING:
             return process
-        return next(iter(self._places)) if len(self._places) == 1 else None
+        return next(iter(self._callers)) if len(self._callers) == 1 else None
 
-    def thread_lane(self, process: int, thread: int, kind: LaneKind) -> int:
-        """The lane of a thread."""
-        return self.lanes[Lane(self.processes.id_of(process), thread, kind)]
+    def thread_lane(self, number: int, kind: LaneKind) -> int:
+        """The lane of a thread by its global number."""
+        lane = self._threads.get((number, kind))
+        if lane is None:
+            process = self.processes.id_of(process_of(number))
+            lane = self._threads[number, kind] = self.lanes[Lane(process, thread_of(number), kind)]
+        return lane
 
     def extra_lane(self, process: int, label: str) -> int:
         """A lane of a process for what its threads' lanes cannot hold."""
