@@ -72,11 +72,7 @@ class ArgumentReader:
             kind: one with ``DETAIL_KEYS``.
             texts: the text of each one's ``args``, ``ABSENT`` where there are none.
         """
-        joined = b"[%b]" % b",".join([b"{}" if text is ABSENT else text for text in texts])
-        try:
-            found = self._strict[kind].decode(joined)
-        except DECODE_ERRORS:
-            found = [self._read_loosely(kind, text) for text in texts]
+        found = self._decoded(kind, texts)
         external = [one.external_id for one in found]
         if _MISSING in external:
             external = [
@@ -88,12 +84,23 @@ class ArgumentReader:
         device = _column([one.device for one in found]) if placed else _nothing(len(found))
         stream = _column([one.stream for one in found]) if placed else _nothing(len(found))
         numbers = self._numbers
-        absent = _MISSING
         for one in found:
-            one.external_id = one.old_external_id = one.correlation = absent
-        encode = _ENCODE
-        detail_id = np.array([numbers[encode(one)] for one in found], np.int32) - np.int32(1)
+            one.external_id = one.old_external_id = one.correlation = _MISSING
+        detail_id = np.fromiter([numbers[_ENCODE(one)] for one in found], np.int32, len(found))
+        detail_id -= 1
         return Arguments(_column(external), _column(correlation), device, stream, detail_id)
+
+    def _decoded(self, kind: SliceKind, texts: Sequence[Raw]) -> list[Any]:
+        """One struct for each text; the first try takes no absent one, which is no JSON."""
+        decode = self._strict[kind].decode
+        try:
+            return decode(b"[%b]" % b",".join(texts))
+        except DECODE_ERRORS:
+            present = [b"{}" if text is ABSENT else text for text in texts]
+        try:
+            return decode(b"[%b]" % b",".join(present))
+        except DECODE_ERRORS:
+            return [self._read_loosely(kind, text) for text in texts]
 
     def _read_loosely(self, kind: SliceKind, text: Raw) -> Any:
         try:

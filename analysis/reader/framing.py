@@ -34,7 +34,7 @@ class Limits:
         event: largest event that is read; larger ones are left out.
     """
 
-    chunk: int = 1 << 19
+    chunk: int = 1 << 20
     patience: int = 1 << 23
     event: int = 1 << 26
 
@@ -82,6 +82,7 @@ class EventArray:
         window = self.window
         self._patience = self.limits.patience
         while not self.closed:
+            self._skip_separators()  # while the text is short, so that nothing long is copied
             window.fill(self.limits.chunk)
             self._skip_separators()
             if window.data.startswith(_BRACKET_CLOSE):

@@ -71,7 +71,8 @@ class Groups:
     def of(self, events: Sequence[Event]) -> Int32:
         """The group of every event."""
         ids = self._ids
-        group = np.array([ids[one.ph, one.cat, one.pid, one.tid] for one in events], np.int32)
+        numbers = [ids[one.ph, one.cat, one.pid, one.tid] for one in events]
+        group = np.fromiter(numbers, np.int32, len(numbers))
         if len(ids) > len(self.keys):
             self._add(list(islice(ids, len(self.keys), None)))
         return group

@@ -58,7 +58,7 @@ class SliceBuilder:
         columns = Slices(
             start_ns=start_ns,
             end_ns=np.where(backward, start_ns, end_ns),
-            name_id=np.array([strings[one.name] for one in events], np.int32),
+            name_id=np.fromiter([strings[one.name] for one in events], np.int32, len(events)),
             category_id=self.groups.category_id[group],
             kind=self.groups.kind[group],
             lane_id=np.zeros(len(events), np.int32),
