@@ -46,7 +46,8 @@ def open_trace(path: str | os.PathLike[str], *, progress: Report | None = None) 
         with _no_garbage_collection():
             if name == standard_input.NAME:
                 return replace(_read(standard_input.spool(report=progress), progress), path=name)
-            return _read(_file_at(name), progress)
+            name = _file_at(name)
+            return _read(name, progress)
     except TraceError as error:
         raise TraceError(clean(f"{name}: {error}")) from error.__cause__
     except OSError as error:

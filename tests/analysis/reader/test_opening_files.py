@@ -83,6 +83,9 @@ def test_names_with_escape_codes_do_not_reach_the_terminal(tmp_path: Path) -> No
 
 def test_a_directory_is_opened_only_if_it_holds_one_trace(tmp_path: Path) -> None:
     assert refusal(tmp_path).startswith("a directory without traces")
+    (tmp_path / "a.json").write_bytes(b"{}")
+    with pytest.raises(TraceError, match=r"a\.json: JSON, but not a trace"):
+        open_trace(tmp_path)
     (tmp_path / "a.json").write_bytes(TEXT)
     (tmp_path / "a.whichlayer.json").write_text("{}")
     (tmp_path / "notes.txt").write_text("")
