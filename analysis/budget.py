@@ -36,12 +36,15 @@ def build_segments(device: int, part: DeviceCut, gaps: Gaps, kernels: Kernels) -
     """Cut a device's window into stretches with one owner each."""
     cut = part.cut
     busy = cut.what == Instant.COMPUTE
-    spacing = (cut.what == Instant.IDLE) & (cut.end_ns - cut.start_ns <= part.floor_ns)
+    mine = np.flatnonzero(gaps.device == device)
+    # Idle that is no gap piece is spacing; a piece cut by the window's edge stays a gap.
+    at = np.searchsorted(gaps.start_ns[mine], cut.start_ns, "left")
+    begins = np.append(gaps.start_ns[mine], np.iinfo(np.int64).max)
+    spacing = (cut.what == Instant.IDLE) & (begins[at] >= cut.end_ns)
     kernel = part.first_kernel + cut.owner[busy]
     lost, judged = kernels.loss_ns[kernel] > 0, kernels.judged[kernel]
     busy_state = np.where(judged, np.where(lost, State.SLOW, State.AT_ROOF), State.UNJUDGED)
     busy_layer = np.where(lost & judged, kernels.layer[kernel], Layer.NONE)
-    mine = np.flatnonzero(gaps.device == device)
     edges = _edges(part)
     count = (int(busy.sum()), int(spacing.sum()), len(mine), len(edges))
     start = np.concatenate(

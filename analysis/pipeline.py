@@ -18,6 +18,7 @@ from whichlayer.analysis.gaps.blocking import blocking_copies
 from whichlayer.analysis.gaps.calibrate import Calibration, calibrate
 from whichlayer.analysis.gaps.host import Marks
 from whichlayer.analysis.gaps.table import GapFinder
+from whichlayer.analysis.gaps.warm_up import without_warm_up
 from whichlayer.analysis.kernels.judge import judge
 from whichlayer.analysis.kernels.peaks import DeviceMatch, device_entry, match_device
 from whichlayer.analysis.operators import operator_rows
@@ -54,11 +55,13 @@ def analyse(trace: Trace, options: Options | None = None) -> Analysis:
     matches = [_match(trace, d, options) for d in devices]
     calibrations = [calibrate(trace, d) for d in devices]
     marks = Marks(trace, blocking_copies(trace))
-    cuts = [partition(d, *bounds_on(trace, d, window, options)) for d in devices]
+    bounds = [bounds_on(trace, d, window, options) for d in devices]
+    cuts = [partition(d, *b) for d, b in zip(devices, bounds, strict=True)]
     finder = GapFinder(trace, marks)
     for i, activities in enumerate(devices):
-        finder.add_device(i, activities, cuts[i], calibrations[i])
-    gaps = finder.table()
+        whole = partition(activities, *_reach(trace, activities, bounds[i]))
+        finder.add_device(i, activities, whole, calibrations[i], bounds[i])
+    gaps = without_warm_up(finder.table(), trace, devices)
     kernels, groups = _kernels(trace, devices, cuts, matches, window)
     parts = _device_cuts(devices, cuts, calibrations, window)
     segments = tuple(build_segments(i, part, gaps, kernels) for i, part in enumerate(parts))
@@ -85,6 +88,14 @@ def analyse(trace: Trace, options: Options | None = None) -> Analysis:
         ),
     )
     return replace(analysis, findings=collect_findings(analysis))
+
+
+def _reach(trace: Trace, activities: Activities, bounds: tuple[int, int]) -> tuple[int, int]:
+    """The recording of a device: from its first step or activity, and all of the window."""
+    low, high = int(activities.start_ns[0]), int(activities.end_ns.max())
+    if trace.steps:
+        low, high = min(low, trace.steps[0].start_ns), max(high, trace.steps[-1].end_ns)
+    return min(low, bounds[0]), max(high, bounds[1])
 
 
 def _chosen(devices: tuple[Activities, ...], options: Options) -> tuple[Activities, ...]:

@@ -48,6 +48,20 @@ class BlockingCopy:
     named: bool
 
 
+#: An asynchronous call whose copy's name does not tell has waited for it if the copy makes up
+#: half of the call and the call is longer than any launch.
+_LONG_CALL_NS = 50_000
+
+
+def _waited(trace: Trace, call: int, start: int, end: int) -> bool:
+    """Whether a call without a word on its memory returned only when the copy was done."""
+    begun, returned = int(trace.start_ns[call]), int(trace.end_ns[call])
+    done = returned >= end - (end - start) // 10
+    if not trace.name(call).endswith("Async"):
+        return done
+    return done and returned - begun >= _LONG_CALL_NS and 2 * (end - start) >= returned - begun
+
+
 def blocking_copies(trace: Trace) -> dict[int, BlockingCopy]:
     """Blocking copies by the row of their call."""
     copies = np.flatnonzero((trace.kind == SliceKind.MEMCPY) & (trace.launch >= 0))
@@ -64,8 +78,7 @@ def blocking_copies(trace: Trace) -> dict[int, BlockingCopy]:
         told_pinned = _PINNED.search(name) is not None and not named
         # The last staged chunk may still be on its way when a pageable copy's call returns.
         start, end = int(trace.start_ns[copy]), int(trace.end_ns[copy])
-        returned = int(trace.end_ns[call])
-        waited = returned > start if named else returned >= end - (end - start) // 10
+        waited = int(trace.end_ns[call]) > start if named else _waited(trace, call, start, end)
         if told_pinned or not waited:
             continue
         found[call] = BlockingCopy(call, copy, to_device, named)

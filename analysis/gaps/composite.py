@@ -30,9 +30,11 @@ from whichlayer.analysis.trace.kinds import SliceKind
 MAX_HANDOVER_NS = 3_000_000
 #: Pauses this much longer than nine in ten of the thread's own are something of their own.
 PAUSE_RATIO = 5
+#: Less than this between two stretches of Python is no stretch of its own.
+CRUMB_NS = 20_000
 #: Longer than this is never an ordinary pause between two operators.
 MAX_STRETCH_NS = 1_000_000
-_PASSIVE = (int(Doing.NOTHING), int(Doing.WAITING))
+_PASSIVE = (int(Doing.NOTHING), int(Doing.WAITING), int(Doing.LOCKED))
 _WEAK = (*_PASSIVE, int(Doing.PYTHON), int(Doing.ANNOTATED))
 
 
@@ -54,15 +56,10 @@ class Drivers:
         """What kept this thread's launches from coming earlier, instant by instant."""
         found = self._composite.get(lane)
         if found is None:
-            pid = self._trace.lanes[lane].pid
-            others = [
-                other
-                for other in self._lanes
-                if other != lane and self._trace.lanes[other].pid == pid
-            ]
-            layers = [self._of_lane(n) for n in (lane, *others)]
+            layers = [self._of_lane(n) for n in (lane, *self._stand_ins(lane))]
             over = [*self._captures.get(lane, ()), *self._overhead]
-            fine = _judge_stretches(_with_overhead(_overlay(layers), over))
+            whole = _with_overhead(self._unlocked(lane, _overlay(layers)), over)
+            fine = _judge_stretches(whole, self._trace)
             self._fine[lane] = fine
             found = self._composite[lane] = _joined(fine)
         return found
@@ -79,6 +76,39 @@ class Drivers:
         length = np.append(begins[1:], end) - begins
         length[fine.row[first:last] < 0] = -1
         return int(fine.row[first + int(length.argmax())])
+
+    def _stand_ins(self, lane: int) -> list[int]:
+        """Threads that a thread hands over to: autograd's for others, others for autograd's."""
+        backward = self._marks.autograd_lanes
+        pid = self._trace.lanes[lane].pid
+        return [
+            other
+            for other in self._lanes
+            if other != lane
+            and self._trace.lanes[other].pid == pid
+            and (lane in backward) != (other in backward)
+        ]
+
+    def _unlocked(self, lane: int, states: HostStates) -> HostStates:
+        """A thread that waits for a lock or a queue waits for the thread that loads."""
+        locked = states.state == Doing.LOCKED
+        if not locked.any():
+            return states
+        loader = cause_code("dataloader-wait")
+        pid = self._trace.lanes[lane].pid
+        loading = np.unique(self._trace.lane_id[self._marks.code == loader]).tolist()
+        for other in loading:
+            if other == lane or self._trace.lanes[other].pid != pid:
+                continue
+            theirs = self._of_lane(other)
+            time = np.unique(np.concatenate((states.start_ns, theirs.start_ns)))
+            state, drain, row = _at(states, time)
+            their_state, _, their_row = _at(theirs, time)
+            take = (state == Doing.LOCKED) & (their_state == loader)
+            state[take] = drain[take] = loader
+            row[take] = their_row[take]
+            states = HostStates(time, state, drain, row)
+        return states
 
     def _of_lane(self, lane: int) -> HostStates:
         if lane not in self._own:
@@ -176,7 +206,7 @@ def _with_overhead(states: HostStates, overhead: list[tuple[int, Intervals]]) ->
     return states
 
 
-def _judge_stretches(states: HostStates) -> HostStates:
+def _judge_stretches(states: HostStates, trace: Trace) -> HostStates:
     """Short stretches without an operator are dispatch; long ones are what they show."""
     start, state = states.start_ns, states.state.copy()
     if not len(start):
@@ -188,11 +218,27 @@ def _judge_stretches(states: HostStates) -> HostStates:
     lasts = _run_lengths(start, weak)
     short = lasts < _usual_pause(lasts, weak)
     state[weak & short] = Doing.DISPATCH
-    python = weak & ~short & np.isin(state, (int(Doing.PYTHON), int(Doing.ANNOTATED)))
+    long = weak & ~short
+    python = long & (state == Doing.PYTHON)
+    python |= long & (state == Doing.ANNOTATED) & _names_it(states, trace)
+    # A crumb between a frame's end and the next operator belongs to the Python around it.
+    crumb = long & ~python & (np.append(np.diff(start), 0) < CRUMB_NS)
+    python |= crumb & (np.append(False, python[:-1]) | np.append(python[1:], False))
     state[python] = cause_code("python-overhead")
-    state[weak & ~short & ~python] = cause_code("unattributed")
+    state[long & ~python] = cause_code("unattributed")
     drain = np.where(states.drain == states.state, state, states.drain).astype(np.int32)
     return HostStates(start, state, drain, states.row)
+
+
+def _names_it(states: HostStates, trace: Trace) -> NDArray[np.bool_]:
+    """Where an annotation is about little else than this stretch, it says what was done.
+
+    One around a whole iteration says nothing about a hole in it.
+    """
+    row = np.maximum(states.row, 0)
+    length = np.append(np.diff(states.start_ns), 0)
+    whole = trace.end_ns[row] - trace.start_ns[row]
+    return np.asarray((states.row >= 0) & (2 * length >= whole))
 
 
 def _usual_pause(lasts: NDArray[np.int64], weak: NDArray[np.bool_]) -> int:

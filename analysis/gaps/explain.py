@@ -54,7 +54,8 @@ def _where(trace: Trace, gaps: Gaps, index: int, culprit: int) -> Where:
             return where_of(trace, row)
     if culprit >= 0 and _on_cpu(trace, int(trace.launch[culprit])):
         return where_of(trace, int(trace.launch[culprit]))
-    return Where(record=_RECORD_LAUNCH if launch < 0 else RECORD_STACKS)
+    missing = launch < 0 and int(gaps.next_row[index]) >= 0
+    return Where(record=_RECORD_LAUNCH if missing else RECORD_STACKS)
 
 
 def microseconds(ns: int) -> str:

@@ -29,6 +29,7 @@ class Doing(IntEnum):
     PYTHON = -3  # in a Python frame, no operator
     ANNOTATED = -4  # in a user's annotation, nothing else recorded
     WAITING = -5  # for another thread (backward runs on the autograd thread)
+    LOCKED = -6  # for a lock or a queue: some other thread holds it
 
 
 #: Frames in which a thread waits for the autograd engine's threads.
@@ -42,6 +43,15 @@ _NO_WORK = re.compile(
 )
 #: A registered operator; record_function's names were operators too until 2021.
 _OPERATOR = re.compile(r"^\w+::\w")
+#: Operators and annotations of collectives: without a launch, the host waits for its peers.
+_COMMUNICATION = re.compile(r"^(c10d::|record_param_comms|(gloo|mpi|ucc|nccl):)")
+#: Wrappers that PyTorch records around Python of the model: they name a place, not a cost.
+_WRAPPER = re.compile(r"^(DistributedDataParallel|FullyShardedDataParallel|FSDP|\w+)\.forward")
+#: A thread in one of these waits for another thread.
+_LOCKS = re.compile(
+    r"(^|/)(queue|threading)\.py\(\d+\): (get|put|wait|join|acquire)\b|_thread\.lock"
+)
+_POLLS = re.compile(r"(Event|Stream)Query(_\w+)?$")
 _BACKWARD = re.compile(r"Backward\d*$")
 _STEP = re.compile(r"^ProfilerStep#\d+$")
 
@@ -75,6 +85,7 @@ class Marks:
         self._trace = trace
         self.blocking = blocking
         self.code = self._by_name(trace)
+        self.autograd_lanes = _autograd_lanes(trace)
         self._mark_cpu_operators(trace)
 
     @staticmethod
@@ -105,11 +116,14 @@ class Marks:
         long = trace.end_ns - trace.start_ns >= MIN_STRETCH_NS
         alone = (trace.kind == SliceKind.CPU_OP) & ~calls & long & (self.code == Doing.DISPATCH)
         code = cause_code("cpu-operator")
+        communicates = cause_code("exposed-comm")
         for row in np.flatnonzero(alone).tolist():
             # A part of an operator that launches is part of its dispatch.
             part = any(calls[r] and trace.kind[r] == SliceKind.CPU_OP for r in trace.enclosing(row))
             name = trace.name(row)
-            if not part and _OPERATOR.match(name) and not _NO_WORK.search(name):
+            if _COMMUNICATION.match(name):
+                self.code[row] = communicates
+            elif not part and _OPERATOR.match(name) and not _NO_WORK.search(name):
                 self.code[row] = code
 
 
@@ -123,9 +137,17 @@ def _classify(name: str, kind: SliceKind, category: str) -> int:
     if cause >= 0:
         return cause
     if kind == SliceKind.PYTHON:
+        if _LOCKS.search(name):
+            return Doing.LOCKED
         return Doing.WAITING if _WAITS.search(name) else Doing.PYTHON
     if kind == SliceKind.ANNOTATION:
+        if _COMMUNICATION.match(name):
+            return cause_code("exposed-comm")
         return Doing.NOTHING if _STEP.match(name) else Doing.ANNOTATED
+    if kind == SliceKind.RUNTIME and _POLLS.search(name):
+        return Doing.NOTHING
+    if kind == SliceKind.CPU_OP and _WRAPPER.match(name):
+        return Doing.ANNOTATED
     if category == "Operator" and not _OPERATOR.match(name) and not _BACKWARD.search(name):
         return Doing.ANNOTATED
     if kind in (SliceKind.CPU_OP, SliceKind.RUNTIME):
@@ -153,6 +175,7 @@ def host_states(trace: Trace, marks: Marks, lane: int) -> HostStates:
     return _stretches(walk, trace)
 
 
+_NAMED_IN_OPERATOR = (Doing.DISPATCH, Doing.ANNOTATED)
 #: A blocking copy's call before it is split into its wait and its copy.
 BLOCKED = -100
 
@@ -179,13 +202,13 @@ class _Walk:
             told = outer_row >= 0 and row in self._annotations
             why = row if told and outer_row not in self._annotations else outer_row
         elif self._stack and (code < 0 or code == self._cpu_operator):
-            # A mark explains all that runs inside it; an operator explains the frames
-            # and annotations it calls; a step explains nothing.
-            inherits = code == Doing.NOTHING or (outer == Doing.DISPATCH and code < outer)
+            # A mark explains all that runs inside it; an operator explains the annotations
+            # it holds, but Python that it calls for long is Python; a step explains nothing.
+            inherits = code == Doing.NOTHING or (outer, code) == _NAMED_IN_OPERATOR
             if outer >= 0 or outer == BLOCKED or inherits:
                 state, why = outer, outer_row
         if row in self.blocking:
-            state = BLOCKED
+            state, why = BLOCKED, row
         self._stack.append((end, state, why))
         self._emit(start)
 
@@ -263,3 +286,18 @@ def launching_lanes(trace: Trace) -> list[int]:
     return [
         int(lane) for lane in lanes[order] if trace.lanes[int(lane)].kind == LaneKind.CPU_THREAD
     ]
+
+
+def _autograd_lanes(trace: Trace) -> frozenset[int]:
+    """Threads of the autograd engine: by name, else by what they mostly run at top level."""
+    named = {i for i, lane in enumerate(trace.lanes) if "autograd" in lane.name}
+    outermost = (trace.kind == SliceKind.CPU_OP) & (trace.parent < 0)
+    names = [i for i, text in enumerate(trace.strings) if _AUTOGRAD.search(text)]
+    backward = outermost & np.isin(trace.name_id, names)
+    size = len(trace.lanes)
+    every = np.bincount(trace.lane_id[outermost], minlength=size)
+    mostly = np.bincount(trace.lane_id[backward], minlength=size) * 2 > every
+    return frozenset(named | set(np.flatnonzero(mostly).tolist()))
+
+
+_AUTOGRAD = re.compile(r"^autograd::engine|Backward\d*$|AccumulateGrad")

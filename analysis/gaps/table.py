@@ -56,18 +56,29 @@ class GapFinder:
         self._marks = marks
         self._drivers = Drivers(trace, marks)
         self._rows = _Rows()
+        self._bounds = (0, 0)
 
     def add_device(
-        self, index: int, activities: Activities, cut: Partition, calibration: Calibration
+        self,
+        index: int,
+        activities: Activities,
+        cut: Partition,
+        calibration: Calibration,
+        bounds: tuple[int, int],
     ) -> None:
-        """Explain the gaps of one device's partition.
+        """Explain the gaps of one device and keep what lies inside bounds.
+
+        A gap's cause depends on what came before, so that the same gap has the same cause in
+        every window.
 
         Args:
             index: position of the device in ``Analysis.devices``.
             activities: all of the device's, sorted by start.
-            cut: the part of the window that is not edge.
+            cut: of the whole recording, and of the window where that reaches further.
             calibration: of this device.
+            bounds: the part of the window that is not edge.
         """
+        self._bounds = bounds
         walk = Walk(self._trace, activities, calibration, self._marks, self._drivers)
         following = next_activity(activities, cut.end_ns).tolist()
         columns = (cut.start_ns.tolist(), cut.end_ns.tolist(), cut.what.tolist())
@@ -96,7 +107,7 @@ class GapFinder:
         else:
             parts = [Part(*piece, cause_code("unattributed"), -1)]
         for part in parts:
-            self._rows.add(
+            self._keep(
                 part.start_ns, part.end_ns, index, GapKind.IDLE, part.cause, next_row,
                 launch, part.culprit,
             )  # fmt: skip
@@ -109,7 +120,13 @@ class GapFinder:
         kind = GapKind.EXPOSED_COMM if communicates else GapKind.EXPOSED_COPY
         launch = int(activities.launch[owner])
         cause = "exposed-comm" if communicates else self._copy_cause(row, launch)
-        self._rows.add(*piece, index, kind, cause_code(cause), row, launch, row)
+        self._keep(*piece, index, kind, cause_code(cause), row, launch, row)
+
+    def _keep(self, start: int, end: int, *rest: int) -> None:
+        low, high = self._bounds
+        start, end = max(start, low), min(end, high)
+        if end > start:
+            self._rows.add(start, end, *rest)
 
     def _copy_cause(self, row: int, launch: int) -> str:
         """What a copy that nothing overlaps is: by its direction and whether it blocked."""

@@ -75,11 +75,20 @@ class Walk:
         states = self._drivers.states(lane)
         for begin, finish, state in _stretches_between(states, start, end):
             row = self._drivers.longest_row(lane, begin, finish)
-            if state == Doing.DISPATCH:
+            if self._bystander(lane, row, state, end):
+                yield Part(begin, finish, self._unknown, -1)
+            elif state == Doing.DISPATCH:
                 yield from self._ramp.charge(lane, begin, finish, self._dispatch, row)
             else:
                 self._ramp.stall(lane, begin, finish, state)
                 yield Part(begin, finish, state, row)
+
+    def _bystander(self, lane: int, row: int, state: int, launched: int) -> bool:
+        """Whether a call of another thread went on after the launch: nobody waited for it."""
+        if row < 0 or state < 0 or int(self._trace.lane_id[row]) == lane:
+            return False
+        call = self._trace.kind[row] != SliceKind.PYTHON
+        return bool(call and int(self._trace.end_ns[row]) > launched)
 
     def _after_launch(self, start: int, end: int, following: int, launch: int) -> list[Part]:
         """The launch was made; why did the kernel not start at once?"""

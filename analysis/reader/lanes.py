@@ -82,10 +82,15 @@ class Lanes:
                 device,
                 stream,
                 lane_kind(kind),
-                device if isinstance(device, int) else -1,
-                stream if isinstance(stream, int) else -1,
+                _small(device),
+                _small(stream),
             )
         ]
+
+
+def _small(number: Id) -> int:
+    """A device or stream number, -1 for text and for process ids that take its place."""
+    return number if isinstance(number, int) and 0 <= number < 1 << 31 else -1
 
 
 class LaneFinder:

@@ -121,9 +121,12 @@ class Timeline(TimePane, can_focus=True):
         return Strip(segments, self.label_cells + view.port.cells)
 
     def _painted(self, index: int, view: View) -> tuple[Row, Cells, Painted]:
+        # A line may be asked for after the size has changed and before on_resize ran.
+        if self._frame is not None and not 0 <= index - self.top < len(self._frame.rows):
+            self._frame = None
         if self._frame is None:
             assert self.document is not None
-            shown = self.rows[self.top : self.top + self.size.height]
+            shown = self.rows[self.top : max(self.top + self.size.height, index + 1)]
             rows = [self.document.lanes[r.lane].row(r.depth) for r in shown]
             self._frame = draw_frame(rows, view.port, self.document.names.short)
         return self._frame.row(index - self.top)
