@@ -30,7 +30,9 @@ LAYOUTS = {
     "compact": Layout(",", ":", ",", '{"traceEvents":[', "]}"),
     "python": Layout(", ", ": ", ", ", '{"traceEvents": [', "]}"),
     "kineto": Layout(", ", ": ", ",\n  ", '{\n  "traceEvents": [\n  ', "\n  ]\n}\n"),
-    "line": Layout(",\n", ":", "\n,", '{"a": [{}], "traceEvents" :\n[', '],\n"b": {"c": [{}, {}]}}'),
+    "line": Layout(
+        ",\n", ":", "\n,", '{"a": [{}], "traceEvents" :\n[', '],\n"b": {"c": [{}, {}]}}'
+    ),
     "bare": Layout(",", ":", ",\n", "[", "]"),
 }
 
