@@ -61,7 +61,7 @@ def analyse(trace: Trace, options: Options | None = None) -> Analysis:
     for i, activities in enumerate(devices):
         whole = partition(activities, *_reach(trace, activities, bounds[i]))
         finder.add_device(i, activities, whole, calibrations[i], bounds[i])
-    gaps = without_warm_up(finder.table(), trace, devices)
+    gaps = without_warm_up(finder.table(), trace, marks, devices)
     kernels, groups = _kernels(trace, devices, cuts, matches, window)
     parts = _device_cuts(devices, cuts, calibrations, window)
     segments = tuple(build_segments(i, part, gaps, kernels) for i, part in enumerate(parts))

@@ -76,9 +76,16 @@ def _gap_finding(
             Region(int(gaps.start_ns[i]), int(gaps.end_ns[i]), int(gaps.device[i]))
             for i in pieces[:MAX_REGIONS].tolist()
         ),
-        confidence=_confidence(analysis, rule),
+        confidence=_gap_confidence(analysis, rule, where),
         threshold=_threshold(rule, share),
     )
+
+
+def _gap_confidence(analysis: Analysis, rule: Rule, where: Where) -> str:
+    """Python without a line of it is told by an annotation alone: a hint."""
+    if rule.id == "python-overhead" and where.file is None:
+        return "low"
+    return _confidence(analysis, rule)
 
 
 def _count(number: int, noun: str) -> str:

@@ -13,6 +13,7 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
+from whichlayer.analysis.intervals import Measure, union
 from whichlayer.analysis.kernels.chained import Chained, find_chained
 from whichlayer.analysis.kernels.groups import GroupInput, build_groups
 from whichlayer.analysis.kernels.measure import Floor, Measured
@@ -129,6 +130,8 @@ def judge(
     time, span, cluster = _times(units, device, start_ns, end_ns, row, role)
     floors = find_floors(trace, row, units, populations, time, distinct)
     effective, overlapped, spoilt = effective_times(units, populations, cluster, time, span)
+    beside = _beside_collectives(units, device, start_ns, end_ns, role, span)
+    overlapped, spoilt = overlapped | beside, spoilt | beside
     wanted = {**unfused_attention.RULE.thresholds, **settings.get("unfused-attention", {})}
     chained = find_chained(trace, units, populations, effective, spoilt, distinct, floors, wanted)
     timing = _Timing(time, effective, spoilt, cluster, chained)
@@ -168,6 +171,28 @@ def _times(
     np.add.at(time, unit, owned)
     np.add.at(span, unit, duration)
     return time, span, find_clusters(unit, owned, duration, cover)
+
+
+def _beside_collectives(
+    units: Units, device: Int32, start: Int64, end: Int64, role: UInt8, span: Int64
+) -> Bool:
+    """Units that share the card with a collective for more than a tenth of their time.
+
+    A collective takes bandwidth and SMs; how slow its neighbour would be alone is not known.
+    """
+    shared = np.zeros(len(span), np.int64)
+    for number in np.unique(device[role == Role.COMM]).tolist():
+        here = device == number
+        collective = here & (role == Role.COMM)
+        busy = Measure(union(start[collective], end[collective]))
+        compute = here & (role == Role.COMPUTE)
+        covered = busy.between(start[compute], end[compute])
+        np.add.at(shared, units.of_activity[compute], covered)
+    return shared * BESIDE > span
+
+
+#: One part in this many of a unit's time beside a collective leaves it unjudged.
+BESIDE = 10
 
 
 def _in_order(device: Int32, start: Int64, end: Int64, row: Int32) -> NDArray[np.intp]:
@@ -220,7 +245,7 @@ def _rule(
 
 
 _NOTHING = Ruling(False, "", Layer.UNKNOWN, "unknown", 0.0, 0.0, "")
-_SPOILT = "overlaps kernels whose work is not known"
+_SPOILT = "shares the card with a collective or with kernels whose work is not known"
 
 
 def _chain_ruling(measured: Measured, size: int) -> Ruling:

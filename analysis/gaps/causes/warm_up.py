@@ -1,6 +1,6 @@
-"""Allocating and loading code in the first recorded step only: it has warmed up since.
+"""Allocating memory in the first recorded step only: the program has warmed up since.
 
-A first step pays for memory and modules that later steps find ready. Nothing to fix, and
+A first step pays for memory that later steps find ready. Nothing to fix, and
 nothing that a steady step would show.
 """
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.program import AUTOGRAD, Program, gap_time
+from whichlayer.analysis import Options, analyse
 from whichlayer.analysis.gaps.explain import explain_gap
 from whichlayer.analysis.layers import Layer
 
@@ -395,3 +396,86 @@ def test_a_slow_copy_call_has_loaded_no_code(tmp_path: Path) -> None:
     program.kernel("first", 10, 90, (0, 5))
     program.copy("Memcpy HtoD (Pinned -> Device)", 1020, 100, (105, 910))
     assert "module-load" not in gap_time(program.analysis(tmp_path))
+
+
+def test_a_blocking_copy_inside_the_loader_is_the_copy(tmp_path: Path) -> None:
+    program = two_kernels(3010, 3016)
+    program.annotation(LOADER, 50, 2950)
+    program.operator("aten::to", 900, 1000)
+    program.copy("Memcpy HtoD (Pageable -> Device)", 1000, 800, (910, 900))
+    told = gap_time(program.analysis(tmp_path))
+    assert told["h2d-pageable"] == pytest.approx(890, abs=15)
+    assert told["dataloader-wait"] > 1900
+
+
+def test_a_gap_has_the_same_cause_in_every_window(tmp_path: Path) -> None:
+    program = Program()
+    program.kernel("work", 10, 190, (0, 5))
+    program.call("cudaDeviceSynchronize", 100, 105)
+    for i in range(20):
+        begin = 240 + 40 * i
+        program.operator("aten::add", begin - 30, 38)
+        program.kernel("short", begin + 6, 10, (begin, 5))
+    trace = program.trace(tmp_path)
+    whole, part = analyse(trace), analyse(trace, Options(span_ns=(500_000, 900_000)))
+    told = {
+        (int(a.gaps.start_ns[i]), a.gaps.rule(i))
+        for a in (whole, part)
+        for i in range(len(a.gaps))
+        if 520_000 < a.gaps.start_ns[i] < 880_000
+    }
+    assert len(told) == len({start for start, _ in told})
+
+
+def test_a_bystanders_loader_call_is_not_the_cause(tmp_path: Path) -> None:
+    program = two_kernels(4010, 4016)
+    program.kernel("side", 30, 5, (22, 5), stream=20, thread=77)
+    program.annotation(LOADER, 100, 5000, thread=77)
+    assert "dataloader-wait" not in gap_time(program.analysis(tmp_path))
+
+
+def test_python_that_an_operator_calls_for_long_is_python(tmp_path: Path) -> None:
+    program = two_kernels(5010, 5016)
+    program.operator("MyFunctionBackward", 100, 4920)
+    program.frame("mylib/ops.py(40): slow_numpy", 110, 4800)
+    analysis = program.analysis(tmp_path)
+    assert gap_time(analysis)["python-overhead"] > 4700
+    assert str(analysis.findings[0].where) == "mylib/ops.py:40"
+
+
+def test_waiting_for_a_queue_is_the_loaders_where_a_thread_loads(tmp_path: Path) -> None:
+    program = two_kernels(3010, 3016)
+    program.frame("train.py(5): main", 0, 4000)
+    program.frame("queue.py(171): get", 100, 2850)
+    program.annotation(LOADER, 60, 2880, thread=77)
+    assert gap_time(program.analysis(tmp_path))["dataloader-wait"] > 2700
+
+
+def test_an_annotation_around_everything_says_nothing_of_a_hole(tmp_path: Path) -> None:
+    program = two_kernels(3010, 3016)
+    program.annotation("Epoch", 0, 40_000)
+    told = gap_time(program.analysis(tmp_path))
+    assert "python-overhead" not in told
+    assert told["unattributed"] > 2800
+
+
+def test_collectives_on_the_host_are_communication(tmp_path: Path) -> None:
+    program = two_kernels(3010, 3016)
+    program.operator("c10d::barrier", 100, 2900)
+    assert gap_time(program.analysis(tmp_path))["exposed-comm"] == 2900
+
+
+@pytest.mark.parametrize(("every_step", "cause"), [(False, "warm-up"), (True, "allocator")])
+def test_allocation_in_the_first_step_alone_is_warm_up(
+    tmp_path: Path, every_step: bool, cause: str
+) -> None:
+    program = Program()
+    for number in range(4):
+        at = 3000 * number
+        program.step(number, at, 2990)
+        if number == 0 or every_step:
+            program.call("cudaMalloc", at + 10, 2000)
+        program.kernel("work", at + 2040, 900, (at + 2030, 5))
+    told = gap_time(program.analysis(tmp_path))
+    assert told[cause] >= 2000
+    assert {"warm-up", "allocator"} - {cause} - told.keys()
