@@ -6,7 +6,7 @@ from rich.color import Color
 from rich.style import Style
 
 from whichlayer.analysis.layers import Layer
-from whichlayer.tui.colours import DARK, DARK_16, THEMES, Colours
+from whichlayer.tui.colours import DARK, DARK_16, LIGHT_16, THEMES, Colours
 from whichlayer.tui.families import Family
 
 #: Style codes of a timeline row; see :func:`bar_code` and :func:`glyph_code`.
@@ -132,8 +132,8 @@ class Palette:
 def palette_for(theme: str, color_system: str | None) -> Palette:
     """The palette of a theme on a terminal with ``truecolor``, ``256`` or ``standard`` colours."""
     colours = THEMES.get(theme, DARK)
-    if colours.dark and color_system == "standard":
-        colours = DARK_16
+    if color_system == "standard":
+        colours = DARK_16 if colours.dark else LIGHT_16
     return Palette(colours)
 
 

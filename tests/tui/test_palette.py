@@ -1,13 +1,16 @@
 from __future__ import annotations
 
 import pytest
+from rich._palettes import STANDARD_PALETTE
 
 from whichlayer.analysis.layers import Layer
-from whichlayer.tui.colours import DARK, DARK_16, LIGHT, THEMES, Colours
+from whichlayer.tui.colours import DARK, DARK_16, LIGHT, LIGHT_16, THEMES, Colours
 from whichlayer.tui.families import Family
 from whichlayer.tui.palette import Palette, bar_code, glyph_code, lit_code, mixed, palette_for
 
-EVERY = [DARK, LIGHT, DARK_16]
+#: The sixteen colours as Rich takes them to be.
+ANSI = [tuple(STANDARD_PALETTE[number]) for number in range(16)]
+EVERY = [DARK, LIGHT, DARK_16, LIGHT_16]
 
 
 def luminance(colour: str) -> float:
@@ -28,7 +31,7 @@ def test_every_layer_and_family_has_a_colour(colours: Colours) -> None:
     assert set(colours.families) == set(Family)
 
 
-@pytest.mark.parametrize("colours", [DARK, LIGHT])
+@pytest.mark.parametrize("colours", [DARK, LIGHT, LIGHT_16])
 def test_text_on_bars_and_letters_on_layers_can_be_read(colours: Colours) -> None:
     for colour in (*colours.families.values(), *colours.layers.values()):
         if colour != colours.layers[Layer.NONE]:
@@ -54,14 +57,26 @@ def test_style_codes_are_distinct_and_have_styles() -> None:
     assert codes == set(range(len(palette.timeline)))
 
 
-def test_sixteen_colours_are_used_unmixed() -> None:
-    palette = palette_for(DARK.name, "standard")
-    assert palette.colours is DARK_16
-    known = {*DARK_16.layers.values(), *DARK_16.families.values(), DARK_16.canvas, DARK_16.text,
-             DARK_16.faint, DARK_16.marked, DARK_16.cursor}  # fmt: skip
-    for style in (*palette.timeline, *(palette.shade(layer, 0.5) for layer in Layer)):
+@pytest.mark.parametrize(("name", "colours"), [(DARK.name, DARK_16), (LIGHT.name, LIGHT_16)])
+def test_sixteen_colours_are_used_unmixed(name: str, colours: Colours) -> None:
+    palette = palette_for(name, "standard")
+    assert palette.colours is colours
+    ansi = {"#" + "".join(f"{part:02x}" for part in colour) for colour in ANSI}
+    for style in (*palette.timeline, *(palette.shade(layer, 0.5) for layer in Layer), palette.dim,
+                  palette.text, palette.faint, palette.accent, palette.marked):  # fmt: skip
         for colour in (style.color, style.bgcolor):
-            assert colour is not None and colour.name in known
+            assert colour is not None and colour.name in ansi
+
+
+@pytest.mark.parametrize("name", THEMES)
+def test_text_can_be_read_in_sixteen_colours(name: str) -> None:
+    palette = palette_for(name, "standard")
+    styles = [palette.text, palette.dim, palette.accent, palette.chosen, palette.marked]
+    styles += [palette.layer(layer, strong=True) for layer in Layer if layer != Layer.NONE]
+    styles += [palette.timeline[bar_code(family, 0)] for family in Family]
+    for style in styles:
+        assert style.color is not None and style.bgcolor is not None
+        assert contrast(style.color.name, style.bgcolor.name) >= 3
 
 
 @pytest.mark.parametrize("name", [*THEMES, "textual-dark"])
