@@ -23,7 +23,11 @@ from whichlayer.tui.widgets.help_screen import HelpScreen
 from whichlayer.tui.widgets.kernel_table import KernelTable
 from whichlayer.tui.widgets.pane import Pane
 from whichlayer.tui.widgets.panel import Panel
+from whichlayer.tui.widgets.region import RegionPane
 from whichlayer.tui.widgets.timeline import Timeline
+
+#: Exit status of a program that Ctrl-C has ended: 128 and the number of the signal.
+INTERRUPTED = 130
 
 
 class KeyActions(App[int]):
@@ -32,6 +36,8 @@ class KeyActions(App[int]):
     document: Document | None
     look: View | None
     history: History
+    gap_rank: int | None
+    """Place by size of the gap that was jumped to, until anything else moves the view."""
 
     def look_at(self, view: View, noted: bool = True) -> None:
         """Show another view; ``noted`` ones can be undone."""
@@ -142,11 +148,17 @@ class KeyActions(App[int]):
             self._go(travel.to_gap(self.document, self.look, step), f"no {word} gap")
 
     def action_gap_by_size(self, step: int) -> None:
-        """The largest gap, then smaller ones."""
-        if self.look is not None and self.document is not None:
-            word = "smaller" if step > 0 else "larger"
-            view = travel.to_gap_by_size(self.document, self.look, step)
-            self._go(view, f"no {word} gap")
+        """The largest gap; pressed again, the next smaller one, or back to the larger."""
+        if self.look is None or self.document is None:
+            return
+        rank = 0 if self.gap_rank is None else self.gap_rank + step
+        view = travel.to_gap_of_rank(self.document, self.look, rank)
+        if view is None:
+            none = self.gap_rank is None
+            self.say("no gap" if none else f"no {'smaller' if step > 0 else 'larger'} gap")
+            return
+        self.look_at(view)
+        self.gap_rank = rank
 
     def action_slice(self, step: int) -> None:
         """The next slice of the row."""
@@ -203,6 +215,14 @@ class KeyActions(App[int]):
         place = stops.index(here) if here in stops else 0
         self.bring_to_front(stops[(place + step) % len(stops)])
 
+    def action_read(self) -> None:
+        """The next screenful of the region pane, which comes to the front."""
+        pane = self.query_one(RegionPane)
+        if pane.display:
+            pane.read_on()
+        else:
+            self.bring_to_front("region")
+
     def action_sort(self) -> None:
         """Sort the kernel table by its next column."""
         self.say(f"kernels sorted by {self.query_one(KernelTable).sort_by_next()}")
@@ -210,6 +230,10 @@ class KeyActions(App[int]):
     def action_theme(self) -> None:
         """Dark or light."""
         self.theme = LIGHT.name if self.theme == DARK.name else DARK.name
+
+    def action_interrupt(self) -> None:
+        """Leave as a signal would have made us."""
+        self.exit(INTERRUPTED, return_code=INTERRUPTED)
 
     def action_help(self) -> None:
         """The help sheet."""

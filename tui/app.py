@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
 from textual.app import App, ComposeResult
@@ -55,10 +56,20 @@ from whichlayer.tui.widgets.region import RegionPane
 from whichlayer.tui.widgets.ruler import Ruler
 from whichlayer.tui.widgets.timeline import Timeline
 
+if TYPE_CHECKING:
+    from textual.command import Provider
+
 WRONG_INPUT = 2
 
 #: Share of the view that a chosen stretch takes where it has to be zoomed to.
 _STRETCH_SHARE = 0.25
+
+
+def key_commands() -> type[Provider]:
+    """The commands of the palette; imported when it is opened, it is no part of the start."""
+    from whichlayer.tui.commands import KeyCommands
+
+    return KeyCommands
 
 
 class TraceScreen(Screen[None]):
@@ -73,6 +84,7 @@ class WhichlayerApp(KeyActions):
     CSS_PATH = Path(__file__).with_name("app.tcss")
     TITLE = "whichlayer"
     BINDINGS: ClassVar[list[BindingType]] = list(bindings())
+    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {key_commands}
 
     def __init__(self, loader: Loader) -> None:
         """Take the loader of the trace; it starts when the screen is there."""
@@ -81,6 +93,7 @@ class WhichlayerApp(KeyActions):
         self.document: Document | None = None
         self.look: View | None = None
         self.history = History()
+        self.gap_rank: int | None = None
         self._loader = loader
         self._subject: Subject | None = None
         self._touched = False
@@ -130,6 +143,7 @@ class WhichlayerApp(KeyActions):
         """Show another view; ``noted`` ones can be undone."""
         self.say("")
         self._touched = True
+        self.gap_rank = None
         if self.look is not None and noted:
             self.history.note(self.look, view)
         self._show(view)
@@ -299,7 +313,8 @@ def run(path: str, options: Options) -> int:
         options: what was asked for on the command line.
 
     Returns:
-        0, or 2 if the trace cannot be opened (then with one line on standard error).
+        0, 130 after Ctrl-C, or 2 if the trace cannot be opened (then with one line on standard
+        error).
 
     Raises:
         Exception: whatever else went wrong while loading, once the screen is put away.

@@ -36,20 +36,27 @@ class Line:
     strong: bool = False
 
 
-def describe_gap(analysis: Analysis, index: int) -> list[Line]:
-    """A gap piece: whose it is, why, and what to change where."""
+def describe_gap(analysis: Analysis, index: int, whole_ns: int = 0) -> list[Line]:
+    """A gap piece: whose it is, why, and what to change where.
+
+    Args:
+        analysis: what is known.
+        index: into ``analysis.gaps``.
+        whole_ns: length of the gap that the piece is part of, where that is to be told.
+    """
     gaps = analysis.gaps
     text: GapText = explain_gap(analysis, index)
     device = analysis.devices[int(gaps.device[index])]
     start, end = int(gaps.start_ns[index]), int(gaps.end_ns[index])
     kind = GapKind(int(gaps.kind[index])).id
     total = analysis.window.end_ns - analysis.window.start_ns
+    part = f", part of a gap of {time_text(whole_ns)}" if whole_ns > end - start else ""
     lines = [
         Line(layer_name(text.layer, device.vendor), layer=text.layer, strong=True),
         Line(f"{text.rule}: {clean(text.title)}", strong=True),
         Line(
             f"{time_text(end - start)} {kind} on GPU{device.number}"
-            f" ({share_text(end - start, total)} of the window)"
+            f" ({share_text(end - start, total)} of the window){part}"
         ),
     ]
     lines += _remedy(text.fix, text.where)

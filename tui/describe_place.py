@@ -47,7 +47,9 @@ def describe_instant(document: Document, device: int, time_ns: int, row: int) ->
     place = gaps.at(time_ns)
     if place < 0:
         return of_slice or _no_gap(document, device, time_ns)
-    of_gap = describe_gap(document.analysis, int(gaps.index[place]))
+    of_gap = describe_gap(
+        document.analysis, int(gaps.index[place]), _whole(document, device, time_ns)
+    )
     if row >= 0 and document.trace.kind[row] not in GPU_WORK:
         # A call was pointed at: its name first, what the device lost meanwhile, the rest.
         return _joined(_joined(of_slice[:2], of_gap), of_slice[2:])
@@ -73,7 +75,7 @@ def describe_selection(document: Document, device: int, low_ns: int, high_ns: in
     ]
     if len(inside):
         lines.append(Line(""))
-        lines.append(Line(f"largest of {count_text(len(inside), 'gap')} here:"))
+        lines.append(Line(f"largest of {count_text(len(inside), 'gap piece')} here:"))
         lines += describe_gap(analysis, int(gaps.index[inside[0]]))
     else:
         for item in rank_kernels(analysis, (low_ns, high_ns))[:3]:
@@ -116,6 +118,13 @@ def budget_lines(summary: Summary, vendor: str) -> list[Line]:
 def _joined(first: list[Line], second: list[Line]) -> list[Line]:
     """Both, with an empty line between them."""
     return [*first, Line(""), *second] if first and second else first or second
+
+
+def _whole(document: Document, device: int, time_ns: int) -> int:
+    """Length of the whole gap at an instant; 0 where it has no owner."""
+    gaps = document.whole_gaps[min(device, len(document.whole_gaps) - 1)]
+    place = gaps.at(time_ns)
+    return int(gaps.end_ns[place] - gaps.start_ns[place]) if place >= 0 else 0
 
 
 def _no_gpu(document: Document) -> list[Line]:

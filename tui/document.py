@@ -15,6 +15,7 @@ from whichlayer.tui.heat import DeviceGaps, HeatRow, step_rows
 from whichlayer.tui.lanes import ShownLane, list_lanes
 from whichlayer.tui.names import Names
 from whichlayer.tui.owners import Owners, owners_of
+from whichlayer.tui.whole_gaps import WholeGaps
 
 Int32 = NDArray[np.int32]
 
@@ -30,8 +31,8 @@ class Document:
         low_ns, high_ns: the stretch that the screen can show.
         launched, launches: int32, rows of GPU work and the launch of each, sorted by launch.
         analysis: None while it is being worked out.
-        owners, gaps, steps: of each of ``analysis.devices``: who owns its time, its gaps, and
-            where the window's steps lie on it.
+        owners, gaps, whole_gaps, steps: of each of ``analysis.devices``: who owns its time, the
+            pieces of its gaps, its gaps as people count them, and where the window's steps lie.
         by_row: order of ``analysis.activities`` by trace row.
     """
 
@@ -45,6 +46,7 @@ class Document:
     analysis: Analysis | None = None
     owners: tuple[Owners, ...] = ()
     gaps: tuple[DeviceGaps, ...] = ()
+    whole_gaps: tuple[WholeGaps, ...] = ()
     steps: tuple[tuple[HeatRow, ...], ...] = ()
     by_row: NDArray[np.intp] | None = None
 
@@ -108,11 +110,13 @@ def open_document(trace: Trace) -> Document:
 def with_analysis(document: Document, analysis: Analysis) -> Document:
     """The same document with what is known about it."""
     gaps = tuple(DeviceGaps(analysis.gaps, i) for i in range(len(analysis.devices)))
+    window_ns = analysis.window.end_ns - analysis.window.start_ns
     return replace(
         document,
         analysis=analysis,
         owners=owners_of(analysis),
         gaps=gaps,
+        whole_gaps=tuple(WholeGaps(analysis.gaps, own, window_ns) for own in gaps),
         steps=step_rows(analysis),
         by_row=np.argsort(analysis.activities.row, kind="stable"),
     )

@@ -70,13 +70,6 @@ class DeviceGaps:
         place = int(np.searchsorted(self.start_ns, time_ns, "right")) - 1
         return place if place >= 0 and self.end_ns[place] > time_ns else -1
 
-    def beside(self, time_ns: int, forward: bool) -> int:
-        """Place of the next gap that begins after an instant, or the last that ends before it."""
-        if forward:
-            place = int(np.searchsorted(self.start_ns, time_ns, "right"))
-            return place if place < len(self) else -1
-        return int(np.searchsorted(self.end_ns, time_ns, "right")) - 1
-
     def largest(self, low_ns: Int64, high_ns: Int64) -> Int64:
         """Place of the gap with the most time in each ``[low, high)``, or -1: int64 (n,)."""
         if not len(self):

@@ -86,11 +86,13 @@ KEYS: tuple[Key, ...] = (
     Key("start", ("home",), "edge(-1)", "start of the recording", _GO,
         mouse="click in the overview"),
     Key("end", ("end",), "edge(1)", "end of the recording", _GO, mouse="click in the overview"),
-    Key("next-gap", ("right_square_bracket",), "gap(1)", "next gap", _GO, "[] gap"),
+    Key("next-gap", ("right_square_bracket",), "gap(1)", "next gap, at the piece that "
+        "explains most of it", _GO, "[] gap"),
     Key("previous-gap", ("left_square_bracket",), "gap(-1)", "gap before", _GO),
-    Key("smaller-gap", ("right_curly_bracket",), "gap_by_size(1)", "largest gap, then the next "
-        "smaller", _GO, "{} largest"),
-    Key("larger-gap", ("left_curly_bracket",), "gap_by_size(-1)", "next larger gap", _GO),
+    Key("smaller-gap", ("right_curly_bracket",), "gap_by_size(1)", "largest gap; again: the "
+        "next smaller", _GO, "{} largest"),
+    Key("larger-gap", ("left_curly_bracket",), "gap_by_size(-1)", "back to the next "
+        "larger gap", _GO),
     Key("next-slice", ("full_stop",), "slice(1)", "next kernel or slice of the row", _GO),
     Key("previous-slice", ("comma",), "slice(-1)", "kernel or slice before", _GO),
     Key("next-step", ("greater_than_sign",), "step(1)", "next step", _GO, "<> step"),
@@ -110,12 +112,15 @@ KEYS: tuple[Key, ...] = (
         mouse="click on a heatmap cell, double click on a table row"),
     Key("next-panel", ("tab",), "panel(1)", "next panel", _PANELS, "tab panel", "click on a panel"),
     Key("previous-panel", ("shift+tab",), "panel(-1)", "panel before", _PANELS),
+    Key("read", ("r",), "read", "read on in the region pane; at its end: from the start", _PANELS,
+        mouse="wheel over the region pane"),
     Key("sort", ("t",), "sort", "sort the kernel table by the next column", _PANELS,
         mouse="click on a heading"),
     Key("theme", ("T",), "theme", "dark or light", _OTHER),
     Key("commands", ("colon", "ctrl+p"), "command_palette", "commands by name", _OTHER),
     Key("help", ("question_mark",), "help", "this help", _OTHER, "? help"),
-    Key("quit", ("q", "ctrl+c"), "quit", "quit", _OTHER, "q quit"),
+    Key("interrupt", ("ctrl+c",), "interrupt", "quit with status 130: interrupted", _OTHER),
+    Key("quit", ("q",), "quit", "quit", _OTHER, "q quit"),
 )  # fmt: skip
 
 

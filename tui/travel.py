@@ -13,9 +13,13 @@ from whichlayer.tui.heat import HeatRow
 from whichlayer.tui.lanes import Fold, ShownRow, shown_rows
 from whichlayer.tui.raster import Row
 from whichlayer.tui.view import View
+from whichlayer.tui.whole_gaps import WholeGaps
 
 #: Share of the width that a step takes when it is gone to.
 _STEP_SHARE = 0.94
+
+#: Share of the width that a gap takes where it has to be zoomed to.
+_GAP_SHARE = 1 / 3
 
 
 def rows_of(document: Document, view: View) -> tuple[ShownRow, ...]:
@@ -52,34 +56,37 @@ def slice_at(document: Document, rows: tuple[ShownRow, ...], view: View) -> int:
 
 
 def to_gap(document: Document, view: View, step: int) -> View | None:
-    """The next gap of the device in time, or the one before for a negative step."""
-    if view.device >= len(document.gaps):
+    """The next whole gap of the device in time, or the one before for a negative step."""
+    gaps = _whole_gaps(document, view)
+    if gaps is None:
         return None
-    gaps = document.gaps[view.device]
     here = gaps.at(view.cursor_ns)
-    if here >= 0:
-        place = here + step
+    if step > 0:
+        place = gaps.after(view.cursor_ns)
     else:
-        place = gaps.beside(view.cursor_ns, step > 0)
-    if not 0 <= place < len(gaps):
-        return None
-    return view.revealing(int(gaps.start_ns[place]), int(gaps.end_ns[place]))
+        place = gaps.before(view.cursor_ns if here < 0 else int(gaps.start_ns[here]))
+    return _on_gap(document, view, gaps, place) if place >= 0 else None
 
 
-def to_gap_by_size(document: Document, view: View, step: int) -> View | None:
-    """The largest gap; from a gap, the next smaller one, or larger for a negative step."""
-    if view.device >= len(document.gaps) or not len(document.gaps[view.device]):
+def to_gap_of_rank(document: Document, view: View, rank: int) -> View | None:
+    """The largest whole gap of the device for rank 0, then by size downwards."""
+    gaps = _whole_gaps(document, view)
+    if gaps is None or not 0 <= rank < len(gaps):
         return None
-    gaps = document.gaps[view.device]
-    here = gaps.at(view.cursor_ns)
-    rank = 0
-    if here >= 0 and view.port.span_ns <= _CLOSE * int(gaps.end_ns[here] - gaps.start_ns[here]):
-        rank = int((gaps.by_size == here).argmax()) + step
-    if not 0 <= rank < len(gaps):
-        return None
-    place = int(gaps.by_size[rank])
-    start, end = int(gaps.start_ns[place]), int(gaps.end_ns[place])
-    return replace(view, port=view.port.around(start, end, 0.25)).at((start + end) // 2)
+    return _on_gap(document, view, gaps, int(gaps.by_size[rank]))
+
+
+def _whole_gaps(document: Document, view: View) -> WholeGaps | None:
+    return document.whole_gaps[view.device] if view.device < len(document.whole_gaps) else None
+
+
+def _on_gap(document: Document, view: View, gaps: WholeGaps, place: int) -> View:
+    """All of a gap shown, the cursor on the piece that the most of it is owned for."""
+    pieces = document.gaps[view.device]
+    piece = int(gaps.piece[place])
+    start, end = int(pieces.start_ns[piece]), int(pieces.end_ns[piece])
+    shown = view.holding(int(gaps.start_ns[place]), int(gaps.end_ns[place]), _GAP_SHARE)
+    return shown.pointed((start + end) // 2, view.row)
 
 
 def to_slice(document: Document, rows: tuple[ShownRow, ...], view: View, step: int) -> View | None:
@@ -167,11 +174,10 @@ def fit_thing(document: Document, rows: tuple[ShownRow, ...], view: View) -> Vie
     if row >= 0:
         trace = document.trace
         return view.showing(int(trace.start_ns[row]), int(trace.end_ns[row]), 0.8)
-    if view.device < len(document.gaps):
-        gaps = document.gaps[view.device]
-        place = gaps.at(view.cursor_ns)
-        if place >= 0:
-            return view.showing(int(gaps.start_ns[place]), int(gaps.end_ns[place]), 0.8)
+    gaps = _whole_gaps(document, view)
+    place = -1 if gaps is None else gaps.at(view.cursor_ns)
+    if gaps is not None and place >= 0:
+        return view.showing(int(gaps.start_ns[place]), int(gaps.end_ns[place]), 0.8)
     return None
 
 
@@ -226,16 +232,12 @@ def first_look(document: Document, view: View) -> View:
             longest = max(regions, key=lambda r: r.end_ns - r.start_ns)
             view = replace(view, device=longest.device)
             return view.pointed((longest.start_ns + longest.end_ns) // 2, view.row)
-    gaps = document.gaps[0]
-    if len(gaps):
-        place = int(gaps.by_size[0])
-        middle = int(gaps.start_ns[place] + gaps.end_ns[place]) // 2
+    if len(document.whole_gaps[0]):
+        pieces, place = document.gaps[0], int(document.whole_gaps[0].by_size[0])
+        piece = int(document.whole_gaps[0].piece[place])
+        middle = int(pieces.start_ns[piece] + pieces.end_ns[piece]) // 2
         return view.pointed(middle, view.row)
     return view.pointed(view.port.start_ns, view.row)
-
-
-#: A view up to so many times as long as a gap is close enough to have been jumped to.
-_CLOSE = 8
 
 
 def _line_of(rows: tuple[ShownRow, ...], lane: int, depth: int) -> int:

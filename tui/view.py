@@ -88,6 +88,20 @@ class View:
             view = replace(self, port=self.port.around(start_ns, end_ns, 0.8))
         return view.at(middle)
 
+    def holding(self, start_ns: int, end_ns: int, share: float) -> View:
+        """A stretch brought into sight, at the zoom of now if it can be seen whole there.
+
+        Where it takes less than two columns, or more than there are, the zoom becomes the one
+        at which it takes ``share`` of the width.
+        """
+        length, port = end_ns - start_ns, self.port
+        if length * port.cells < 2 * port.span_ns or length > port.span_ns:
+            return replace(self, port=port.around(start_ns, end_ns, share))
+        if start_ns >= port.start_ns and end_ns <= port.end_ns:
+            return self
+        start = (start_ns + end_ns - port.span_ns) // 2
+        return replace(self, port=port.to(start, start + port.span_ns))
+
     def selecting(self) -> View:
         """A selection begun at the cursor, or the begun one ended there."""
         if self.anchor_ns is None:

@@ -52,18 +52,6 @@ def test_the_gap_at_an_instant_covers_it(table: Gaps, time: int) -> None:
     assert covering == ([place] if place >= 0 else [])
 
 
-def test_gaps_beside_an_instant_are_the_nearest() -> None:
-    none = np.full(2, -1, np.int32)
-    flat = np.zeros(2, np.uint8)
-    table = Gaps(
-        np.array([10, 30]), np.array([20, 40]), np.zeros(2, np.int32), flat, none, flat, none,
-        none, none, ("host-sync",),
-    )  # fmt: skip
-    gaps = DeviceGaps(table, 0)
-    assert [gaps.beside(t, forward=True) for t in (5, 10, 25, 30)] == [0, 1, 1, -1]
-    assert [gaps.beside(t, forward=False) for t in (5, 20, 25, 45)] == [-1, 0, 0, 1]
-
-
 def test_rows_are_the_steps_of_the_device(document: Document) -> None:
     rows = heat_rows((0, 3_000_000), document.steps[0], None)
     assert [row.label for row in rows] == ["step 1", "step 2", "step 3"]

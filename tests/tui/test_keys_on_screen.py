@@ -8,9 +8,11 @@ from dataclasses import replace
 import pytest
 import pytest_asyncio
 from textual.pilot import Pilot
+from textual.widgets import OptionList
 
 from tests.tui.recording import build_trace
 from tests.tui.screen import screen_of, text_of, view_of
+from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.results import Analysis
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.tui import travel
@@ -130,25 +132,92 @@ async def test_home_and_end_go_to_the_ends(screen: Screen) -> None:
     assert (await press(screen, "home")).cursor_ns == 0
 
 
-async def test_brackets_step_through_the_gaps(screen: Screen) -> None:
-    await press(screen, "home")
+async def test_brackets_step_through_the_gaps_at_the_zoom_of_now(screen: Screen) -> None:
+    before = await press(screen, "home")
     causes = []
     for _ in range(4):
-        await press(screen, "right_square_bracket")
+        after = await press(screen, "right_square_bracket")
+        assert after.port == before.port
         causes.append(text_of(screen[0], "region")[1].split(":")[0])
     assert causes == ["host-sync", "exposed-comm", "dataloader-wait", "host-sync"]
     back = await press(screen, "left_square_bracket")
     assert 1_000_000 <= back.cursor_ns < 1_300_000
 
 
+@pytest.mark.parametrize(("span_us", "zooms"), [(50, True), (150, False), (3000, False)])
+async def test_a_gap_is_zoomed_to_only_where_it_is_wider_than_the_view(
+    screen: Screen, span_us: int, zooms: bool
+) -> None:
+    port = view_of(screen[0]).port
+    await put(screen, port=port.to(0, span_us * US), cursor_ns=10 * US)
+    after = await press(screen, "right_square_bracket")
+    assert after.cursor_ns == 650 * US
+    assert after.port.start_ns <= 600 * US and after.port.end_ns >= 700 * US
+    assert after.port.span_ns == (300 if zooms else span_us) * US
+
+
+async def test_a_gap_too_narrow_to_be_seen_gets_a_third_of_the_width(
+    trace: Trace, analysis: Analysis
+) -> None:
+    gaps = analysis.gaps
+    gaps.end_ns[1] = gaps.start_ns[1] + 4 * US
+    async with screen_of(trace, analysis) as (app, pilot):
+        await pilot.press("home", "right_square_bracket")
+        await pilot.pause()
+        assert view_of(app).cursor_ns == 602 * US
+        assert view_of(app).port.span_ns == 12 * US
+
+
+async def test_pieces_that_touch_are_one_stop_and_unowned_gaps_none(
+    trace: Trace, analysis: Analysis
+) -> None:
+    gaps = analysis.gaps
+    gaps.layer[1] = Layer.NONE  # 600–700 µs
+    gaps.start_ns[4], gaps.end_ns[4] = 1_300 * US, 1_310 * US  # touches the piece before
+    async with screen_of(trace, analysis) as (app, pilot):
+        stops = []
+        await pilot.press("home")
+        for _ in range(3):
+            await pilot.press("right_square_bracket")
+            await pilot.pause()
+            stops.append(view_of(app).cursor_ns // US)
+        assert stops == [900, 1150, 1900]
+        await pilot.press("left_square_bracket")
+        await pilot.pause()
+        region = text_of(app, "region")
+        assert region[1].startswith("dataloader-wait") and "part of a gap of 310.0 µs" in " ".join(
+            " ".join(region).split()
+        )
+
+
 async def test_braces_go_by_size(screen: Screen) -> None:
     largest = await press(screen, "right_curly_bracket")
-    assert 0 <= largest.cursor_ns < 300 * US
-    assert largest.port.span_ns == 4 * 300 * US
+    assert largest.cursor_ns == 150 * US
     second = await press(screen, "right_curly_bracket")
-    assert 1_000_000 <= second.cursor_ns < 1_300_000
-    back = await press(screen, "left_curly_bracket")
-    assert back.cursor_ns == largest.cursor_ns
+    assert second.cursor_ns == 1_150 * US
+    third = await press(screen, "right_curly_bracket")
+    assert third.cursor_ns == 2_150 * US
+    assert await press(screen, "left_curly_bracket") == second
+    assert await press(screen, "left_curly_bracket") == largest
+    assert await press(screen, "left_curly_bracket") == largest
+    assert "no larger gap" in screen[0].query_one(Footer).said
+    assert await press(screen, "right_curly_bracket") == second
+
+
+@pytest.mark.parametrize("keys", [["l"], ["right_square_bracket"], ["w"], ["j"], ["d"]])
+async def test_after_any_other_movement_braces_begin_with_the_largest_gap(
+    screen: Screen, keys: list[str]
+) -> None:
+    await press(screen, "right_curly_bracket", "right_curly_bracket", *keys)
+    assert (await press(screen, "right_curly_bracket")).cursor_ns == 150 * US
+
+
+async def test_braces_end_with_the_smallest_gap(screen: Screen) -> None:
+    for _ in range(9):
+        last = await press(screen, "right_curly_bracket")
+        assert not screen[0].query_one(Footer).said
+    assert await press(screen, "right_curly_bracket") == last
+    assert "no smaller gap" in screen[0].query_one(Footer).said
 
 
 async def test_no_gap_is_said(screen: Screen) -> None:
@@ -338,6 +407,26 @@ async def test_commands_open_by_name(screen: Screen, key: str) -> None:
     await pilot.press(key)
     await pilot.pause()
     assert "CommandPalette" in type(app.screen).__name__
+
+
+async def test_commands_come_in_the_order_of_the_key_table(screen: Screen) -> None:
+    app, pilot = screen
+    await pilot.press("colon")
+    await app.workers.wait_for_complete()
+    await pilot.pause()
+    options = app.screen.query_one(OptionList).options
+    titles = [str(option.prompt).splitlines()[0].lower() for option in options]
+    assert titles[:-1] == [key.does.lower() for key in KEYS if key.id != "commands"]
+
+
+@pytest.mark.parametrize("before", [[], ["question_mark"], ["colon"]])
+async def test_an_interrupt_ends_with_status_130(
+    trace: Trace, analysis: Analysis, before: list[str]
+) -> None:
+    async with screen_of(trace, analysis) as (app, pilot):
+        await pilot.press(*before, "ctrl+c")
+        await pilot.pause()
+    assert app.return_code == 130
 
 
 async def test_quit_ends_with_status_zero(trace: Trace, analysis: Analysis) -> None:

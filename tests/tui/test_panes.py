@@ -13,7 +13,10 @@ from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.results import Analysis, Segments, State
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.tui.layout import PANELS, arrangement_for
+from whichlayer.tui.ruler import axis_of
+from whichlayer.tui.widgets.pane import Pane
 from whichlayer.tui.widgets.panel import Panel
+from whichlayer.tui.widgets.region import RegionPane
 
 NUMBER = r"\d{1,3}(?: \d{3})*(?:\.\d+)? [mµ]?s"
 RULER = re.compile(rf" *(?:│(?:{NUMBER})? *|▼{NUMBER} *|{NUMBER}▼ *)*")
@@ -24,7 +27,7 @@ async def test_header_names_file_gpu_rank_and_window(trace: Trace, analysis: Ana
     async with screen_of(trace, analysis) as (app, _):
         (line,) = text_of(app, "header")
         for fact in ("whichlayer", "step.json", "A100-SXM4-80GB", "rank 3/8", "steps 1–3",
-                     "3.000 ms", "1 warning", "● ready"):  # fmt: skip
+                     "3.000 ms", "1 warning under findings", "● ready"):  # fmt: skip
             assert fact in line
 
 
@@ -203,6 +206,66 @@ async def test_another_size_keeps_span_and_cursor(trace: Trace, analysis: Analys
         assert (after.cursor_ns, after.port.cells) == (before.cursor_ns, 68)
 
 
+@pytest.mark.parametrize("size", [SMALL, MEDIUM, LARGE])
+async def test_all_labels_of_the_time_axis_begin_in_one_column(
+    size: tuple[int, int], trace: Trace, analysis: Analysis
+) -> None:
+    async with screen_of(trace, analysis, size) as (app, _):
+        for name, label in (("overview", "overview"), ("ruler", "time"), ("layers", "LAYERS"),
+                            ("timeline", "GPU0 s7")):  # fmt: skip
+            assert text_of(app, name)[0].index(label) == 1
+
+
+async def test_the_ruler_shows_a_whole_base_or_none(trace: Trace, analysis: Analysis) -> None:
+    for size, fits in ((SMALL, False), (LARGE, True)):
+        async with screen_of(trace, analysis, size) as (app, pilot):
+            app.look_at(view_of(app).at(2_345_678).zoomed(200))
+            await pilot.pause()
+            cells = app.query_one("#ruler", Pane).label_cells
+            label = text_of(app, "ruler")[0][:cells].strip()
+            base_ns = axis_of(view_of(app).port).base_ns
+            assert label == (f"{base_ns / 1e6} ms +" if fits else "time +")
+
+
+@pytest.mark.parametrize("size", [(24, 20), (40, 18)])
+async def test_text_below_the_fold_is_marked_and_one_key_reads_it(
+    size: tuple[int, int], trace: Trace, analysis: Analysis
+) -> None:
+    async with screen_of(trace, analysis, size) as (app, pilot):
+        pane = app.query_one("#region", RegionPane)
+        everything = [line.strip() for line in pane.text.splitlines()]
+        assert len(everything) > pane.size.height
+        read: list[str] = []
+        while "▼" in (lines := text_of(app, "region"))[-1]:
+            shown = [line.strip() for line in lines[:-1]]
+            hidden = len(everything) - pane.top - len(shown)
+            words = "more: r" if size[0] < 30 else "more lines: r reads on"
+            assert lines[-1].rstrip() == f"▼ {hidden} {words}"
+            read += shown
+            await pilot.press("r")
+            await pilot.pause()
+        rest = [line.strip() for line in lines]
+        assert rest == everything[-len(rest) :] and set(read + rest) >= set(everything)
+        await pilot.press("r")
+        await pilot.pause()
+        assert pane.top == 0
+
+
+async def test_reading_on_brings_the_region_pane_to_the_front(
+    trace: Trace, analysis: Analysis
+) -> None:
+    async with screen_of(trace, analysis, SMALL) as (app, pilot):
+        await pilot.press("tab", "escape")
+        assert not app.query_one("#region").display
+        await pilot.press("r")
+        assert app.query_one("#region").display
+
+
+async def test_text_that_fits_has_no_mark(trace: Trace, analysis: Analysis) -> None:
+    async with screen_of(trace, analysis, LARGE) as (app, _):
+        assert "▼" not in "\n".join(text_of(app, "region"))
+
+
 async def test_several_devices_have_a_strip_each_and_the_cursor_chooses(
     analysis: Analysis,
 ) -> None:
@@ -218,6 +281,6 @@ async def test_several_devices_have_a_strip_each_and_the_cursor_chooses(
     both = replace(analysis, devices=(*whole.devices, second), segments=(whole.segments[0], quiet))
     async with screen_of(trace, both) as (app, _):
         lines = text_of(app, "layers")
-        assert lines[0].startswith("LAYERS GPU0") and lines[1].startswith("LAYERS GPU5")
+        assert lines[0].startswith(" LAYERS GPU0") and lines[1].startswith(" LAYERS GPU5")
         assert "R" in lines[0][16:] and "R" not in lines[1][16:]
         assert "2× NVIDIA" in text_of(app, "header")[0]

@@ -75,6 +75,23 @@ def test_open_zoom_to_the_largest_gap_read_its_label_quit(columns: int, lines: i
     assert b"\x1b[?1049l" in terminal.sent, "and given back"
 
 
+@pytest.mark.parametrize(("key", "status"), [("q", 0), ("\x03", 130)])
+def test_the_exit_status_tells_an_interrupt_from_leaving(key: str, status: int) -> None:
+    terminal = Terminal(str(SAMPLE))
+    terminal.wait_for("● ready")
+    terminal.press(key)
+    assert terminal.leave() == status
+
+
+def test_at_80x24_the_evidence_is_hinted_and_one_key_away() -> None:
+    terminal = Terminal(str(SAMPLE), columns=80, lines=24)
+    terminal.wait_for("r reads on")
+    terminal.press("r")
+    terminal.wait_for("its launch cudaMemcpyAsync")
+    terminal.press("q")
+    assert terminal.leave() == 0
+
+
 def test_a_file_that_is_no_trace_is_one_line_and_status_two(tmp_path: Path) -> None:
     bad = tmp_path / "notes.json"
     bad.write_text("hello", encoding="utf-8")

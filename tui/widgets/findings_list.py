@@ -1,4 +1,4 @@
-"""The findings: what is wrong, most valuable first."""
+"""The findings: what is wrong, the most time lost first."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class FindingsList(Panel):
     """One line per finding: owner, rule, what it costs."""
 
     HELP = (
-        "Problems of the analysed window, ranked by the time that fixing them would win back. "
+        "Problems of the analysed window, ranked by the time lost to them. "
         "The letter is the layer where the fix belongs; ! is about the recording itself. "
         "Enter: the longest region."
     )

@@ -84,7 +84,7 @@ class Header(Pane):
             facts.append(f"step {first}" if first == last else f"steps {first}–{last}")
         facts.append(time_text(window.end_ns - window.start_ns))
         if analysis.warnings:
-            facts.append(count_text(len(analysis.warnings), "warning"))
+            facts.append(f"{count_text(len(analysis.warnings), 'warning')} under findings")
         return facts
 
 

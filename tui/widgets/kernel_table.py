@@ -56,8 +56,11 @@ class KernelTable(Panel):
     """Groups of kernels within the selection, else within the analysed window."""
 
     HELP = (
-        "Kernels of one name and one set of shapes. GB/s and % of roof are achieved against "
-        "the data sheet; – where a figure is not known, with the reason in the region pane. "
+        "Kernels of one name and one set of shapes. GB/s is what was achieved. %roof: the time "
+        "that a well-made kernel would take on this card, as a share of what this one took; "
+        "such a kernel reaches 90 % of the data sheet's bandwidth, and of its matrix rate "
+        "what good large products reach there. – where a figure is not known, with the "
+        "reason in the region pane. "
         "by: the layer that owns what is lost. Enter: the longest call."
     )
 

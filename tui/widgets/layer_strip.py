@@ -63,6 +63,8 @@ class LayerStrip(TimePane):
         several = len(analysis.devices) > 1
         chosen = several and device == self.view.device
         label = f"LAYERS GPU{analysis.devices[device].number}" if several else "LAYERS"
+        if len(label) > self.label_cells - 2:
+            label = label.removeprefix("LAYERS ")
         pieces: list[Piece] = [self.labelled(label, palette.strong if chosen else None)]
         for text, layer, strong in self._runs(device):
             style = palette.faint if text[0] == _BUSY else palette.layer(Layer(layer), strong)

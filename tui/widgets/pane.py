@@ -61,9 +61,12 @@ class Pane(Widget):
         self.refresh()
 
     def labelled(self, text: str, style: Style | None = None) -> Piece:
-        """A label in the column at the left that all rows of the time axis share."""
+        """A label in the column at the left that all rows of the time axis share.
+
+        All of them begin where those of the timeline do, after the mark of the cursor's row.
+        """
         room = max(self.label_cells - 1, 0)
-        return set_cell_size(text, room) + " ", style or self.palette.dim
+        return set_cell_size(f" {text}", room) + " ", style or self.palette.dim
 
 
 def strip_of(pieces: Iterable[Piece], width: int, fill: Style) -> Strip:

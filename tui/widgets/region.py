@@ -8,6 +8,7 @@ from textual.geometry import Region
 from textual.strip import Strip
 
 from whichlayer.analysis.errors import TraceWarning
+from whichlayer.analysis.report.units import count_text
 from whichlayer.analysis.results import Finding
 from whichlayer.tui.describe import (
     Line,
@@ -54,12 +55,12 @@ class RegionPane(Panel):
         said = self._describe()
         if said == self._said:
             return
-        before, top = self._strips, self.top
+        before = [self.render_line(y) for y in range(self.size.height)]
         self._said = said
         self.top = 0
         self._wrap()
-        for y in range(self.size.height):
-            if _at(before, top + y) != _at(self._strips, y):
+        for y, line in enumerate(before):
+            if line != self.render_line(y):
                 self.refresh(Region(0, y, self.size.width, 1))
 
     def document_changed(self) -> None:
@@ -76,14 +77,45 @@ class RegionPane(Panel):
         """There is no chosen line here: moving scrolls."""
         self.scroll_lines(line - self.top)
 
+    def scroll_lines(self, count: int) -> None:
+        """Scroll, to where the last line is the last in sight."""
+        top = min(max(self.top + count, 0), max(self.lines - self.size.height, 0))
+        if top != self.top:
+            self.top = top
+            self.refresh()
+
     def move(self, columns: int, rows: int) -> None:
         """Scroll."""
         self.scroll_lines(rows)
 
+    def read_on(self) -> None:
+        """The next screenful; from the end, the start."""
+        if self._hidden:
+            self.page(1)
+        else:
+            self.scroll_lines(-self.top)
+
     def render_line(self, y: int) -> Strip:
-        """One line of text."""
-        pieces = _at(self._strips, self.top + y)
-        return strip_of(pieces, self.size.width, self.palette.text)
+        """One line of text, or as the last how much follows below it."""
+        width, palette = self.size.width, self.palette
+        if self._hidden and y == self.size.height - 1:
+            text = f"▼ {count_text(self._hidden, 'more line')}: r reads on"
+            if len(text) > width:
+                text = f"▼ {self._hidden} more: r"
+            return strip_of([(text, palette.accent)], width, palette.text)
+        return strip_of(_at(self._strips, self.top + y), width, palette.text)
+
+    @property
+    def body_height(self) -> int:
+        """How many lines of text are in sight: the mark that more follows takes one."""
+        return max(self.size.height - bool(self._hidden), 1)
+
+    @property
+    def _hidden(self) -> int:
+        """Lines below those in sight."""
+        height = self.size.height
+        below = len(self._strips) - self.top - height
+        return below + 1 if below > 0 and height > 1 else 0
 
     @property
     def text(self) -> str:

@@ -18,6 +18,9 @@ from whichlayer.tui.widgets.time_pane import TimePane
 #: No label of the cursor is longer, the blank after it included.
 _MOST_LABEL = 28
 
+#: Nanoseconds of the last decimal, from none of a millisecond to all six.
+_PRECISIONS = tuple(10**digits for digits in range(6, -1, -1))
+
 
 class Ruler(TimePane):
     """One line of time."""
@@ -48,7 +51,6 @@ class Ruler(TimePane):
         if self._axis is None or self._axis[0] != port:
             self._axis = (port, axis_of(port))
         axis = self._axis[1]
-        base = "time" if not axis.base_ns else f"{axis.instant(axis.base_ns, 1000)} +"
         notes = [*self._selection(self.view), *self._cursor(self.view, axis)]
         line = Written(port.cells)
         for cell, text in axis.marks:
@@ -60,9 +62,17 @@ class Ruler(TimePane):
         for cell, words, code in notes:
             line.write(cell, words, code)
         styles = (palette.faint, palette.strong, palette.accent)
-        pieces: list[Piece] = [self.labelled(base)]
+        pieces: list[Piece] = [self.labelled(self._base(axis))]
         pieces += [(text, styles[code]) for text, code in line.runs()]
         return strip_of(pieces, width, palette.text)
+
+    def _base(self, axis: Axis) -> str:
+        """What the labels count from, if it fits: part of a number would be a wrong one."""
+        if not axis.base_ns:
+            return "time"
+        precision = next(p for p in _PRECISIONS if axis.base_ns % p == 0)
+        text = f"{axis.instant(axis.base_ns, precision)} +"
+        return text if len(text) <= self.label_cells - 2 else "time +"
 
     @staticmethod
     def _selection(view: View) -> list[tuple[int, str, int]]:
