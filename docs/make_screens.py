@@ -1,6 +1,7 @@
 """Draw ``docs/screen.svg`` from a sample trace: ``python docs/make_screens.py``.
 
-The picture is what the application itself draws, without a terminal. Keys may be typed first:
+The picture is what the application itself draws, without a terminal and whatever the one it is
+started from can show. Keys may be typed first:
 ``python docs/make_screens.py --keys right_curly_bracket --size 120x40 NAME``.
 """
 
@@ -8,8 +9,15 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import re
 from pathlib import Path
+
+# Textual reads these when it is imported.
+os.environ |= {"TERM": "xterm-256color", "COLORTERM": "truecolor"}
+os.environ["TEXTUAL_COLOR_SYSTEM"] = "truecolor"
+for _switch in ("NO_COLOR", "FORCE_COLOR", "TEXTUAL_FILTERS"):
+    os.environ.pop(_switch, None)
 
 from whichlayer.analysis.results import Options
 from whichlayer.tui.app import WhichlayerApp
@@ -55,7 +63,7 @@ def main() -> None:
     """Write the picture."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("name", nargs="?", default=SAMPLE, help="a sample, or the path of a trace")
-    parser.add_argument("--size", default="120x40", help="columns x lines")
+    parser.add_argument("--size", default="152x46", help="columns x lines")
     parser.add_argument("--keys", default="right_curly_bracket", help="separated by commas")
     parser.add_argument("-o", "--output", type=Path, default=SCREEN)
     typed = parser.parse_args()
