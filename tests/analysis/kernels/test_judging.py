@@ -102,7 +102,7 @@ def test_beside_a_kernel_of_unknown_work_nothing_is_judged(judged: Judged, call:
     found = judged([add(call, (2000, 200)), stranger])
     assert not found.analysis.activities.judged.any()
     why = {group.operator: group.why for group in found.groups.values()}
-    assert "overlaps kernels whose work is not known" in why["aten::add"]
+    assert "kernels whose work is not known" in why["aten::add"]
     assert "no model" in why["custom::op"]
 
 
@@ -301,3 +301,15 @@ def test_without_a_known_device_there_are_figures_and_no_verdict(judged: Judged,
     assert group.gbps == pytest.approx(BYTES / 200_000)
     assert group.bandwidth_fraction is None
     assert "--device-model" in group.why
+
+
+@pytest.mark.parametrize(("length", "told"), [(10, True), (150, False)])
+def test_a_kernel_that_shares_the_card_with_a_collective_is_not_called_slow(
+    judged: Judged, call: Any, length: int, told: bool
+) -> None:
+    nccl = "ncclDevKernel_AllReduce_Sum_f32_RING_LL"
+    collective = call("c10d::allreduce_", [(nccl, 2020, length)], [[8]], ["float"], stream=20)
+    found = judged([add(call, (2000, 200)), collective])
+    group = next(g for g in found.groups.values() if g.operator == "aten::add")
+    assert (group.rule == "memory-bound-slow") is told
+    assert ("a collective" in group.why) is not told
