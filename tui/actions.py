@@ -159,6 +159,8 @@ class KeyActions(App[int]):
             return
         self.look_at(view)
         self.gap_rank = rank
+        count = len(self.document.whole_gaps[view.device])
+        self.say(f"gap {rank + 1} of {count} by size")
 
     def action_slice(self, step: int) -> None:
         """The next slice of the row."""

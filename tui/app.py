@@ -250,6 +250,8 @@ class WhichlayerApp(KeyActions):
         lines = self.query_one(Timeline).size.height
         if self.document is not None and view.lines != lines:
             view = travel.with_lines(self.document, view, lines)
+        if self.document is not None:
+            view = travel.settled(self.document, view)
         self.look = view
         with self.batch_update():
             for pane in self.panes:

@@ -26,6 +26,9 @@ UInt8 = NDArray[np.uint8]
 #: Rows of a lane that are shown until it is unfolded.
 FOLDED_ROWS = {"gpu": 2, "note": 1, "cpu": 5, "python": 3, "other": 2}
 
+#: No screen has more rows.
+_TALLEST = 200
+
 #: Rounds in which crossing slices are moved to lower rows; real files need one or two.
 _MOST_ROUNDS = 200
 
@@ -92,13 +95,27 @@ class ShownLane:
             )
         return found
 
-    def shown_depths(self, fold: Fold, more: int = 0) -> range:
-        """Which rows are on the screen; ``more`` than usual where there is room."""
+    @property
+    def most_rows(self) -> int:
+        """Rows that it can take without being unfolded."""
+        return max(self.depth - self.first_row, 1)
+
+    def used_rows(self, low_ns: int, high_ns: int) -> int:
+        """Rows that it needs to show what lies in ``[low_ns, high_ns)`` while folded."""
+        first = min(self.first_row, self.depth - 1)
+        for depth in range(min(self.depth, first + _TALLEST) - 1, first - 1, -1):
+            row = self.row(depth)
+            begun = int(np.searchsorted(row.start_ns, high_ns, "left"))
+            if begun and int(row.end_ns[begun - 1]) >= low_ns:
+                return depth + 1 - first
+        return 0
+
+    def shown_depths(self, fold: Fold, rows: int) -> range:
+        """Which rows are on the screen; so many of a lane that shows some."""
         if fold == Fold.ALL:
             return range(self.depth)
         first = min(self.first_row, self.depth - 1)
-        most = 1 if fold == Fold.LINE else FOLDED_ROWS[self.group] + more
-        return range(first, min(first + most, self.depth))
+        return range(first, min(first + (1 if fold == Fold.LINE else rows), self.depth))
 
     def depth_of(self, slice_row: int) -> int:
         """The row that draws a slice of the trace, or -1 where it is not of this lane."""
@@ -128,7 +145,10 @@ class ShownRow:
 
 
 def shown_rows(
-    lanes: tuple[ShownLane, ...], folds: Mapping[int, Fold], lines: int = 0
+    lanes: tuple[ShownLane, ...],
+    folds: Mapping[int, Fold],
+    lines: int = 0,
+    used: tuple[int, ...] = (),
 ) -> tuple[ShownRow, ...]:
     """All lines of the timeline from top to bottom.
 
@@ -136,12 +156,14 @@ def shown_rows(
         lanes: the lanes in order.
         folds: how much is shown of each; ``SOME`` where nothing is said.
         lines: height of the screen; lanes get more rows than usual as long as all fit.
+        used: rows that each lane has a use for, where that is known; the others are left out
+            if not all fit.
     """
     rows: list[ShownRow] = []
     shown = [folds.get(index, Fold.SOME) for index in range(len(lanes))]
-    more = _spare_rows(lanes, shown, lines)
+    dealt = _dealt_rows(lanes, shown, lines, used)
     for index, lane in enumerate(lanes):
-        depths = lane.shown_depths(shown[index], more[index])
+        depths = lane.shown_depths(shown[index], dealt[index])
         for depth in depths:
             is_last = depth == depths[-1]
             hidden = lane.depth - len(depths) if is_last else 0
@@ -149,26 +171,24 @@ def shown_rows(
     return tuple(rows)
 
 
-def _spare_rows(lanes: tuple[ShownLane, ...], folds: list[Fold], lines: int) -> list[int]:
-    """Rows that each lane gets beyond the usual, dealt round while any are left."""
-    more = [0] * len(lanes)
-    usual = [len(lane.shown_depths(fold)) for lane, fold in zip(lanes, folds, strict=True)]
-    left = lines - sum(usual)
-    wanting = [
-        index
-        for index, lane in enumerate(lanes)
-        if folds[index] == Fold.SOME and lane.first_row + usual[index] < lane.depth
-    ]
+def _dealt_rows(
+    lanes: tuple[ShownLane, ...], folds: list[Fold], lines: int, used: tuple[int, ...]
+) -> list[int]:
+    """Rows that each lane gets: the usual ones, then more dealt round while any are left."""
+    some = [index for index, fold in enumerate(folds) if fold == Fold.SOME]
+    wish = [lane.most_rows for lane in lanes]
+    left = lines - sum(len(lane.shown_depths(folds[i], wish[i])) for i, lane in enumerate(lanes))
+    if left < 0 and used:
+        wish = [min(max(rows, 1), most) for rows, most in zip(used, wish, strict=True)]
+    dealt = [min(FOLDED_ROWS[lane.group], wish[i]) for i, lane in enumerate(lanes)]
+    left = lines - sum(len(lane.shown_depths(folds[i], dealt[i])) for i, lane in enumerate(lanes))
+    wanting = [index for index in some if dealt[index] < wish[index]]
     while left > 0 and wanting:
         for index in wanting[:left]:
-            more[index] += 1
+            dealt[index] += 1
             left -= 1
-        wanting = [
-            index
-            for index in wanting
-            if lanes[index].first_row + usual[index] + more[index] < lanes[index].depth
-        ]
-    return more
+        wanting = [index for index in wanting if dealt[index] < wish[index]]
+    return dealt
 
 
 def list_lanes(trace: Trace, families: UInt8) -> tuple[ShownLane, ...]:

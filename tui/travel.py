@@ -21,15 +21,40 @@ _STEP_SHARE = 0.94
 #: Share of the width that a gap takes where it has to be zoomed to.
 _GAP_SHARE = 1 / 3
 
+#: Lines are dealt anew when a stretch they were dealt for is so many times as long as the span.
+_CLOSEST = 4
+
 
 def rows_of(document: Document, view: View) -> tuple[ShownRow, ...]:
     """The lines of the timeline under the view's folds."""
-    return shown_rows(document.lanes, view.folds, view.lines)
+    return shown_rows(document.lanes, view.folds, view.lines, view.used)
+
+
+def settled(document: Document, view: View) -> View:
+    """The view with lines for what can be seen in it, the cursor on the row it was on.
+
+    Lines change only when the span leaves the stretch that they were dealt for, or becomes much
+    shorter than it: panning by small steps moves nothing up or down.
+    """
+    port, (first, last) = view.port, view.around or (0, 0)
+    holds = first <= port.start_ns and port.end_ns <= last
+    if holds and last - first <= _CLOSEST * port.span_ns:
+        return view
+    margin = port.span_ns // 2
+    low, high = port.start_ns - margin, port.end_ns + margin
+    rows = rows_of(document, view)
+    used = [lane.used_rows(low, high) for lane in document.lanes]
+    here = rows[view.row] if view.row < len(rows) else None
+    if here is not None:
+        lane = document.lanes[here.lane]
+        used[here.lane] = max(used[here.lane], here.depth + 1 - lane.first_row)
+    view = replace(view, used=tuple(used), around=(low, high))
+    return view if here is None else on_lane(document, view, here.lane, here.depth)
 
 
 def most_rows(document: Document) -> int:
     """Lines that the timeline has when every lane shows all of its rows."""
-    return sum(lane.depth - lane.first_row for lane in document.lanes)
+    return sum(lane.most_rows for lane in document.lanes)
 
 
 def row_at(document: Document, rows: tuple[ShownRow, ...], index: int) -> Row | None:
@@ -129,7 +154,10 @@ def to_step(document: Document, view: View, step: int) -> View | None:
 
 
 def to_slice_row(document: Document, view: View, slice_row: int) -> View:
-    """The cursor on the line of a slice; its lane is unfolded if need be."""
+    """A slice in sight and the cursor on its line; its lane is unfolded if need be."""
+    trace = document.trace
+    view = view.revealing(int(trace.start_ns[slice_row]), int(trace.end_ns[slice_row]))
+    view = settled(document, view)
     for index, lane in enumerate(document.lanes):
         depth = lane.depth_of(slice_row)
         if depth < 0:
@@ -155,8 +183,7 @@ def follow_link(document: Document, rows: tuple[ShownRow, ...], view: View) -> V
         target = _culprit(document, view)
     if target < 0:
         return None
-    start, end = int(trace.start_ns[target]), int(trace.end_ns[target])
-    return to_slice_row(document, view, target).revealing(start, end)
+    return to_slice_row(document, view, target)
 
 
 def fit(document: Document, view: View) -> View:
@@ -202,12 +229,10 @@ def refolded(document: Document, view: View, lane: int) -> View:
 
 
 def on_lane(document: Document, view: View, lane: int, depth: int = -1) -> View:
-    """The cursor on a row of a lane: the one of a depth if it is shown, else the first."""
+    """The cursor on a row of a lane: the nearest to a depth that is shown, else the first."""
     rows = rows_of(document, view)
-    line = _line_of(rows, lane, depth)
-    if line < 0:
-        line = next((i for i, shown in enumerate(rows) if shown.lane == lane), 0)
-    return replace(view, row=line)
+    mine = [line for line, shown in enumerate(rows) if shown.lane == lane]
+    return replace(view, row=min(mine, key=lambda line: abs(rows[line].depth - depth), default=0))
 
 
 def with_lines(document: Document, view: View, lines: int) -> View:

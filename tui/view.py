@@ -28,6 +28,8 @@ class View:
         anchor_ns: where a selection was begun, or None.
         folds: how much is shown of each lane, by its index.
         lines: height of the timeline; lanes get more rows while there is room.
+        used: rows that each lane needs for what lies in ``around``; empty before that is known.
+        around: the stretch that ``used`` was counted in, a little longer than the span then.
     """
 
     port: Viewport
@@ -38,6 +40,8 @@ class View:
     anchor_ns: int | None = None
     folds: Mapping[int, Fold] = field(default_factory=dict)
     lines: int = 0
+    used: tuple[int, ...] = ()
+    around: tuple[int, int] | None = None
 
     def zoomed(self, steps: float, about_ns: int | None = None) -> View:
         """Zoomed in by so many steps (out for negative ones) about an instant or the cursor."""
@@ -170,5 +174,10 @@ class History:
         target.append(now)
         then = source.pop()
         return replace(
-            now, port=then.port.with_cells(now.port.cells), cursor_ns=then.cursor_ns, row=then.row
+            now,
+            port=then.port.with_cells(now.port.cells),
+            cursor_ns=then.cursor_ns,
+            row=then.row,
+            used=then.used,
+            around=then.around,
         )

@@ -213,9 +213,9 @@ async def test_after_any_other_movement_braces_begin_with_the_largest_gap(
 
 
 async def test_braces_end_with_the_smallest_gap(screen: Screen) -> None:
-    for _ in range(9):
+    for rank in range(1, 10):
         last = await press(screen, "right_curly_bracket")
-        assert not screen[0].query_one(Footer).said
+        assert screen[0].query_one(Footer).said == f"gap {rank} of 9 by size"
     assert await press(screen, "right_curly_bracket") == last
     assert "no smaller gap" in screen[0].query_one(Footer).said
 

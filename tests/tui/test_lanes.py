@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,6 +14,9 @@ from whichlayer.tui.document import Document, open_document
 from whichlayer.tui.families import Family, families_of, family_of
 from whichlayer.tui.lanes import FOLDED_ROWS, Fold, list_lanes, nesting_without, shown_rows
 from whichlayer.tui.names import short_of
+from whichlayer.tui.travel import rows_of, settled
+from whichlayer.tui.view import View
+from whichlayer.tui.viewport import Viewport
 
 
 def test_streams_come_first_collectives_apart_then_threads_with_frames_below(
@@ -44,8 +49,8 @@ def test_operators_nest_without_the_frames_between_them(document: Document) -> N
 def test_plain_outer_frames_are_skipped_while_folded(document: Document) -> None:
     frames = document.lanes[3]
     assert frames.first_row == 1
-    assert frames.shown_depths(Fold.SOME)[0] == 1
-    assert frames.shown_depths(Fold.ALL)[0] == 0
+    assert frames.shown_depths(Fold.SOME, 3)[0] == 1
+    assert frames.shown_depths(Fold.ALL, 3)[0] == 0
 
 
 def test_a_slice_is_found_by_its_row(document: Document) -> None:
@@ -75,6 +80,65 @@ def test_lanes_get_more_rows_where_the_screen_has_room() -> None:
     assert len(shown_rows(document.lanes, {}, lines=9)) == 9
     assert len(shown_rows(document.lanes, {}, lines=40)) == 12
     assert len(shown_rows(document.lanes, {0: Fold.LINE}, lines=40)) == 1
+
+
+def two_threads() -> Document:
+    """Ten calls within each other on one thread early, and on another late."""
+    early = deep_lane(10)
+    late = [(1, kind, name, start + 5000, end + 5000, depth, c)
+            for _, kind, name, start, end, depth, c in early]  # fmt: skip
+    lanes = tuple(Lane(1, i, LaneKind.CPU_THREAD, name=f"t{i}") for i in range(2))
+    return open_document(build_trace([*early, *late], lanes))
+
+
+def rows_by_lane(document: Document, view: View) -> list[int]:
+    shown = [row.lane for row in rows_of(document, view)]
+    return [shown.count(lane) for lane in range(len(document.lanes))]
+
+
+def test_used_rows_are_those_that_reach_into_the_stretch() -> None:
+    lane = two_threads().lanes[0]
+    for low, high, rows in ((0, 1, 1), (0, 4, 4), (500, 501, 10), (996, 999, 5), (1001, 9999, 0)):
+        assert lane.used_rows(low, high) == rows
+
+
+def test_what_can_be_seen_gets_the_rows_of_what_cannot() -> None:
+    document = two_threads()
+    view = View(Viewport.over(0, 6000, 100), lines=12)
+    assert rows_by_lane(document, settled(document, view)) == [6, 6]
+    near = settled(document, replace(view, port=view.port.to(400, 600)))
+    assert rows_by_lane(document, near) == [10, 1]
+    far = settled(document, replace(near, port=view.port.to(5400, 5600)))
+    assert rows_by_lane(document, far) == [1, 10]
+
+
+def test_rows_that_all_fit_are_all_shown_wherever_one_looks() -> None:
+    document = two_threads()
+    view = View(Viewport.over(0, 6000, 100), lines=20)
+    near = settled(document, replace(view, port=view.port.to(400, 600)))
+    assert rows_by_lane(document, near) == [10, 10]
+
+
+def test_rows_stay_where_they_are_while_panning_to_and_fro() -> None:
+    document = two_threads()
+    view = View(Viewport.over(0, 6000, 100), lines=12)
+    view = settled(document, replace(view, port=view.port.to(3000, 4000)))
+    rows = [rows_by_lane(document, view)]
+    for start in (*range(3000, 4400, 100), *([4300, 4400] * 5)):
+        view = settled(document, replace(view, port=view.port.to(start, start + 1000)))
+        if rows_by_lane(document, view) != rows[-1]:
+            rows.append(rows_by_lane(document, view))
+    assert rows == [[1, 1], [1, 10]]
+
+
+@pytest.mark.parametrize(("lines", "depth"), [(19, 8), (12, 5)])
+def test_the_cursor_keeps_its_row_or_the_nearest_there_is_room_for(lines: int, depth: int) -> None:
+    document = two_threads()
+    view = View(Viewport.over(0, 6000, 100), lines=lines)
+    near = replace(settled(document, replace(view, port=view.port.to(400, 600))), row=8)
+    away = settled(document, replace(near, port=view.port.to(5400, 5600)))
+    row = rows_of(document, away)[away.row]
+    assert (row.lane, row.depth) == (0, depth)
 
 
 @st.composite

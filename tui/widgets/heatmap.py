@@ -163,4 +163,4 @@ class Heatmap(Panel):
         analysis = None if self.document is None else self.document.analysis
         if analysis is None:
             return "waiting for the analysis"
-        return "no GPU activity, so no gaps"
+        return "no GPU activity: no gaps"

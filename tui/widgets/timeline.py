@@ -49,7 +49,7 @@ class Timeline(TimePane, can_focus=True):
             self._forget_frame()
             self.refresh()
             return
-        if (view.folds, view.lines) != (old.folds, old.lines):
+        if (view.folds, view.lines, view.used) != (old.folds, old.lines, old.used):
             self._list_rows()
             self._forget_frame()
         if view.port != old.port:
