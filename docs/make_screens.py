@@ -64,7 +64,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("name", nargs="?", default=SAMPLE, help="a sample, or the path of a trace")
     parser.add_argument("--size", default="152x46", help="columns x lines")
-    parser.add_argument("--keys", default="right_curly_bracket", help="separated by commas")
+    parser.add_argument("--keys", default="", help="separated by commas")
     parser.add_argument("-o", "--output", type=Path, default=SCREEN)
     typed = parser.parse_args()
     path = Path(typed.name) if Path(typed.name).exists() else sample_path(typed.name)
