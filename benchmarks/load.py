@@ -24,8 +24,7 @@ _HERE = Path(__file__).parent
 _OURS, _PACKED = "whichlayer", "whichlayer .gz"
 _LARGE = 250e6
 
-#: The peers' CPU seconds are to be at least this many times ours, for files below and from
-#: ``_LARGE`` on.
+#: Ours is to take at most this share of a peer's CPU seconds, below ``_LARGE`` and from there on.
 _TARGETS = {"json": (0.6, 0.6), "perfetto": (0.35, 0.35), "hta": (1 / 10, 1 / 18)}
 
 _PACKED_TARGET = 1.15
@@ -86,7 +85,7 @@ def cases(path: Path, options: argparse.Namespace) -> list[Case]:
 def report(path: Path, found: Sequence[Case]) -> list[str]:
     """The lines of a Markdown table for one file, without its head."""
     size = path.stat().st_size
-    ours = found[0]
+    ours = next((case for case in found if case.reader == _OURS), None)
     lines = []
     for case in found:
         if not case.costs:
@@ -103,9 +102,9 @@ def report(path: Path, found: Sequence[Case]) -> list[str]:
     return lines
 
 
-def _ratio(ours: Case, other: Case) -> str:
+def _ratio(ours: Case | None, other: Case) -> str:
     """Ours by the other's, or for another form of the file the form's by the plain one's."""
-    if other is ours or not ours.costs:
+    if ours is None or other is ours or not ours.costs:
         return ""
     pairs = [
         (other.costs[index].cpu_s / cost.cpu_s)
