@@ -12,9 +12,7 @@ from whichlayer.analysis.reader.repair import Repaired, versions
 from whichlayer.analysis.reader.structure import SEPARATORS
 
 # An event begins with one of its usual keys.
-_START = re.compile(
-    rb'\{\s*"(?:ph|name|cat|pid|tid|ts|dur|args|id|id2|bp|s|tts|tdur|cname)"\s*:'
-)
+_START = re.compile(rb'\{\s*"(?:ph|name|cat|pid|tid|ts|dur|args|id|id2|bp|s|tts|tdur|cname)"\s*:')
 _CLOSE = re.compile(rb'\}\s*(\])(?=\s*(?:,\s*"|\}|\Z))')
 _PHASE = re.compile(rb'"ph"\s*:')
 
