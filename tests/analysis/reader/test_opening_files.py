@@ -45,7 +45,10 @@ def refusal(path: Path | str) -> str:
         (b"[{]", "not JSON, or too damaged to read"),
         (b"\xfd7zXZ\x00\x00", "it is compressed with xz"),
         (gzip.compress(b"hello", mtime=0), "not a trace: it is not JSON"),
-        (gzip.compress(TEXT, mtime=0)[:5], "nothing could be read: the gzip data end before their end"),
+        (
+            gzip.compress(TEXT, mtime=0)[:5],
+            "nothing could be read: the gzip data end before their end",
+        ),
         (b"PK\x03\x04rest", "the zip archive cannot be read"),
     ],
 )
