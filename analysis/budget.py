@@ -22,14 +22,12 @@ class DeviceCut:
         low, high: the window.
         cut: the partition of the part that is not edge.
         first_kernel: index of the device's first activity in ``Kernels``.
-        floor_ns: idle pieces up to this are launch spacing.
     """
 
     low: int
     high: int
     cut: Partition
     first_kernel: int
-    floor_ns: int
 
 
 def build_segments(device: int, part: DeviceCut, gaps: Gaps, kernels: Kernels) -> Segments:
@@ -88,8 +86,7 @@ def budget_of(segments: Segments, kernels: Kernels, low: int, high: int) -> Budg
     """
     start, end = np.maximum(segments.start_ns, low), np.minimum(segments.end_ns, high)
     length = np.maximum(end - start, 0)
-    by_state = np.bincount(segments.state, weights=None, minlength=len(State)) * 0
-    by_state = by_state.astype(np.int64)
+    by_state = np.zeros(len(State), np.int64)
     np.add.at(by_state, segments.state, length)
     loss = _losses(segments, kernels, length)
     gap = np.zeros(len(Layer), np.int64)

@@ -15,7 +15,7 @@ from whichlayer.analysis.budget import DeviceCut, add_budgets, budget_of, build_
 from whichlayer.analysis.findings.collect import collect_findings
 from whichlayer.analysis.findings.verdict import verdict_of
 from whichlayer.analysis.gaps.blocking import blocking_copies
-from whichlayer.analysis.gaps.calibrate import Calibration, calibrate
+from whichlayer.analysis.gaps.calibrate import calibrate
 from whichlayer.analysis.gaps.host import Marks
 from whichlayer.analysis.gaps.table import GapFinder
 from whichlayer.analysis.gaps.warm_up import without_warm_up
@@ -63,7 +63,7 @@ def analyse(trace: Trace, options: Options | None = None) -> Analysis:
         finder.add_device(i, activities, whole, calibrations[i], bounds[i])
     gaps = without_warm_up(finder.table(), trace, marks, devices)
     kernels, groups = _kernels(trace, devices, cuts, matches, window)
-    parts = _device_cuts(devices, cuts, calibrations, window)
+    parts = _device_cuts(devices, cuts, window)
     segments = tuple(build_segments(i, part, gaps, kernels) for i, part in enumerate(parts))
     by_device = tuple(budget_of(s, kernels, window.start_ns, window.end_ns) for s in segments)
     budget = add_budgets(list(by_device))
@@ -186,14 +186,10 @@ def _joined(columns: list[NDArray[Scalar]], dtype: type[Scalar]) -> NDArray[Scal
 def _device_cuts(
     devices: Sequence[Activities],
     cuts: Sequence[Partition],
-    calibrations: Sequence[Calibration],
     window: Window,
 ) -> list[DeviceCut]:
     first = np.cumsum([0, *(len(d) for d in devices)]).tolist()
-    return [
-        DeviceCut(window.start_ns, window.end_ns, cut, first[i], calibrations[i].floor_ns)
-        for i, cut in enumerate(cuts)
-    ]
+    return [DeviceCut(window.start_ns, window.end_ns, cut, first[i]) for i, cut in enumerate(cuts)]
 
 
 def _by_step(

@@ -82,7 +82,6 @@ class Marks:
 
     def __init__(self, trace: Trace, blocking: dict[int, BlockingCopy]) -> None:
         """Classify each distinct name once."""
-        self._trace = trace
         self.blocking = blocking
         self.code = self._by_name(trace)
         self.autograd_lanes = _autograd_lanes(trace)

@@ -8,9 +8,8 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.support.program import AUTOGRAD, MAIN, Program
+from tests.support.program import AUTOGRAD, MAIN, Program, budget_parts
 from whichlayer.analysis import Options
-from whichlayer.analysis.results import Budget
 
 NAMES = (
     "ampere_sgemm_128x128_tn",
@@ -55,12 +54,6 @@ def build(works: list[tuple[str, float, float, int, bool, float, int]],
     return program
 
 
-def parts(budget: Budget) -> int:
-    gaps, losses = sum(budget.gap_ns.values()), sum(budget.loss_ns.values())
-    rest = budget.spacing_ns + budget.unjudged_ns + budget.edge_ns
-    return budget.at_roof_ns + gaps + losses + rest
-
-
 @settings(max_examples=150)
 @given(
     st.lists(work, min_size=1, max_size=12),
@@ -82,7 +75,7 @@ def test_the_parts_add_up_for_any_streams_overlaps_and_orders(
     window = analysis.window.end_ns - analysis.window.start_ns
     assert analysis.budget.total_ns == window * len(analysis.devices)
     for budget in (analysis.budget, *analysis.budget_by_device, *analysis.budget_by_step):
-        assert parts(budget) == budget.total_ns
+        assert budget_parts(budget) == budget.total_ns
         assert min(budget.at_roof_ns, budget.spacing_ns, budget.unjudged_ns, budget.edge_ns) >= 0
     for segments in analysis.segments:
         if len(segments.start_ns):

@@ -8,11 +8,10 @@ from typing import Any
 
 import pytest
 
-from tests.support.program import gap_time
+from tests.support.program import budget_parts, gap_time
 from tests.support.recordings import analysed
 from whichlayer.analysis import Analysis, Options, analyse
 from whichlayer.analysis.layers import ABOVE_CUDA
-from whichlayer.analysis.results import Budget
 
 
 def recordings(folder: Path) -> dict[str, dict[str, Any]]:
@@ -24,17 +23,6 @@ def shares(analysis: Analysis) -> dict[str, float]:
     """Share of the window by cause of gap."""
     total = analysis.budget.total_ns / 1000
     return {cause: time / total for cause, time in gap_time(analysis).items()}
-
-
-def parts(budget: Budget) -> int:
-    return (
-        budget.at_roof_ns
-        + sum(budget.loss_ns.values())
-        + sum(budget.gap_ns.values())
-        + budget.spacing_ns
-        + budget.unjudged_ns
-        + budget.edge_ns
-    )
 
 
 def largest_gap(analysis: Analysis) -> tuple[str, float]:
@@ -74,10 +62,10 @@ def test_the_layer_budget_adds_up_to_the_nanosecond(traces: Path) -> None:
     for name in recordings(traces):
         analysis = analysed(traces / name)
         window = analysis.window.end_ns - analysis.window.start_ns
-        assert parts(analysis.budget) == analysis.budget.total_ns, name
+        assert budget_parts(analysis.budget) == analysis.budget.total_ns, name
         assert analysis.budget.total_ns == window * len(analysis.devices), name
         for budget in (*analysis.budget_by_device, *analysis.budget_by_step):
-            assert parts(budget) == budget.total_ns, name
+            assert budget_parts(budget) == budget.total_ns, name
             assert all(value >= 0 for value in budget.loss_ns.values()), name
             assert budget.at_roof_ns >= 0, name
 
@@ -106,7 +94,7 @@ def test_nsight_exports_open_with_a_verdict(
     assert len(analysis.devices) == devices
     assert sum(device.activities for device in analysis.devices) == activities
     window = analysis.window.end_ns - analysis.window.start_ns
-    assert parts(analysis.budget) == analysis.budget.total_ns == window * devices
+    assert budget_parts(analysis.budget) == analysis.budget.total_ns == window * devices
 
 
 def test_the_classic_loader_stall_is_the_loaders(traces: Path) -> None:

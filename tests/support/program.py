@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from whichlayer.analysis import Analysis, Options, analyse, load
+from whichlayer.analysis.results import Budget
 from whichlayer.analysis.trace.columns import Trace
 
 PID = 4242
@@ -142,3 +143,10 @@ def gap_time(analysis: Analysis) -> dict[str, float]:
         length = int(gaps.end_ns[i] - gaps.start_ns[i]) / 1000
         total[gaps.rule(i)] = total.get(gaps.rule(i), 0.0) + length
     return total
+
+
+def budget_parts(budget: Budget) -> int:
+    """Nanoseconds of all parts of a budget together."""
+    gaps, losses = sum(budget.gap_ns.values()), sum(budget.loss_ns.values())
+    rest = budget.spacing_ns + budget.unjudged_ns + budget.edge_ns
+    return budget.at_roof_ns + gaps + losses + rest
