@@ -82,9 +82,7 @@ class EventArray:
         window = self.window
         self._patience = self.limits.patience
         while not self.closed:
-            self._skip_separators()  # while the text is short, so that nothing long is copied
-            window.fill(self.limits.chunk)
-            self._skip_separators()
+            self._fill()
             if window.data.startswith(_BRACKET_CLOSE):
                 window.fill(_BEHIND_CLOSE)
                 self.closed = closes_array(window.data, 0)
@@ -96,6 +94,27 @@ class EventArray:
             elif window.ended:
                 return
 
+    def cut(self) -> Span | None:
+        """Moves past the next events as far as a guess tells, without decoding them.
+
+        Returns:
+            Where they stand (``events`` is -1): the text that iterating would try to decode
+            first. None where only iterating can tell.
+        """
+        self._fill()
+        window = self.window
+        length = -1 if window.data.startswith(_BRACKET_CLOSE) else guess_cut(window.data)
+        if length < 0:
+            return None
+        span = Span(window.offset, length, -1)
+        window.drop(length)
+        return span
+
+    def _fill(self) -> None:
+        self._skip_separators()  # while the text is short, so that nothing long is copied
+        self.window.fill(self.limits.chunk)
+        self._skip_separators()
+
     def _skip_separators(self) -> None:
         data = self.window.data
         self.window.drop(len(data) - len(data.lstrip(SEPARATORS)))
@@ -104,15 +123,8 @@ class EventArray:
         cut = guess_cut(self.window.data)
         if cut < 0:
             return None
-        text = b"".join((b"[", memoryview(self.window.data)[:cut], b"]"))
-        try:
-            try:
-                events = decode_strict(text)
-            except msgspec.ValidationError:
-                events = decode_loose(text)
-        except DECODE_ERRORS:
-            return None
-        return self._taken(events, cut)
+        events = decode_guess(memoryview(self.window.data)[:cut])
+        return None if events is None else self._taken(events, cut)
 
     def _exact(self) -> Chunk | None:
         """The events up to their exact end; None where more text is needed to tell."""
@@ -175,6 +187,18 @@ class EventArray:
                 self.too_large.append(window.offset)
                 self._skipping = True
             window.drop(max(len(window.data) - self.limits.chunk, len(window.data) // 2))
+
+
+def decode_guess(text: bytes | memoryview) -> list[Event] | None:
+    """The events in text that a guess has cut; None if the guess, or the text, is wrong."""
+    array = b"".join((b"[", text, b"]"))
+    try:
+        try:
+            return decode_strict(array)
+        except msgspec.ValidationError:
+            return decode_loose(array)
+    except DECODE_ERRORS:
+        return None
 
 
 def _decoded(version: Repaired) -> list[Event] | None:

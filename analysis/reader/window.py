@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import deque
+
 from whichlayer.analysis.reader.source import ByteSource
 
 
@@ -16,18 +18,26 @@ class Window:
 
     def __init__(self, source: ByteSource) -> None:
         self._source = source
+        self._ahead = memoryview(b"")
+        self._keeping = False
+        self._kept: deque[tuple[int, memoryview]] = deque()
         self.data = b""
         self.offset = 0
         self.ended = False
+
+    @property
+    def end(self) -> int:
+        """How much of the whole text has been read."""
+        return self.offset + len(self.data) + len(self._ahead)
 
     def fill(self, size: int) -> None:
         """Read on until at least ``size`` bytes are held or the text ends."""
         missing = size - len(self.data)
         if missing <= 0 or self.ended:
             return
-        blocks = [self.data]
+        blocks: list[bytes | memoryview] = [self.data]
         while missing > 0:
-            block = self._source.read(missing)
+            block = self._read(missing)
             if not block:
                 self.ended = True
                 break
@@ -37,5 +47,41 @@ class Window:
 
     def drop(self, count: int) -> None:
         """Forget the first ``count`` bytes."""
+        if self._keeping and count:
+            self._kept.append((self.offset, memoryview(self.data)[:count]))
         self.data = self.data[count:]
         self.offset += count
+
+    def keep(self) -> None:
+        """From here on, keep what is dropped, until it is let go."""
+        self._keeping = True
+
+    def let_go(self, end: int | None = None) -> None:
+        """Forget what was kept before an offset; without one all of it, and keep no more."""
+        if end is None:
+            self._keeping = False
+            self._kept.clear()
+            return
+        while self._kept and self._kept[0][0] + len(self._kept[0][1]) <= end:
+            self._kept.popleft()
+
+    def kept(self, begin: int, end: int) -> list[memoryview]:
+        """The text between two offsets, of what was kept, in pieces."""
+        pieces = []
+        for offset, piece in self._kept:
+            if offset < end and begin < offset + len(piece):
+                pieces.append(piece[max(0, begin - offset) : end - offset])
+        return pieces
+
+    def rewind(self, offset: int) -> None:
+        """Go back to an offset from which on everything was kept, and keep no more."""
+        pieces = self.kept(offset, self.offset)
+        self._ahead = memoryview(b"".join([*pieces, self.data, self._ahead]))
+        self.data, self.offset, self.ended = b"", offset, False
+        self.let_go()
+
+    def _read(self, size: int) -> bytes | memoryview:
+        if self._ahead:
+            block, self._ahead = self._ahead[:size], self._ahead[size:]
+            return block
+        return self._source.read(size)
