@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -54,16 +55,19 @@ class ArgumentReader:
     def __init__(self) -> None:
         # Number 0 is "no details", which the column writes as -1.
         self._numbers: Intern[bytes] = Intern({b"{}": 0})
-        self._strict: dict[SliceKind, msgspec.json.Decoder[list[Any]]] = {}
-        self._loose: dict[SliceKind, type[Any]] = {}
-        for kind in DETAIL_KEYS:
-            self._strict[kind] = msgspec.json.Decoder(list[_arguments_type(kind, int)])  # type: ignore[misc]
-            self._loose[kind] = _arguments_type(kind, Any)
 
     @property
     def details(self) -> list[bytes]:
         """The distinct sets of details, by number."""
         return list(self._numbers)[1:]
+
+    def take(self, other: ArgumentReader) -> Int32:
+        """Adds the details of another reader, and tells which number each has here.
+
+        Returns:
+            The number here by the number there; the last element is -1, so that none stays none.
+        """
+        return np.append(self._numbers.take(other.details), 0).astype(np.int32) - 1
 
     def read(self, kind: SliceKind, texts: Sequence[Raw]) -> Arguments:
         """The columns of the arguments of slices of one kind.
@@ -92,7 +96,7 @@ class ArgumentReader:
 
     def _decoded(self, kind: SliceKind, texts: Sequence[Raw]) -> list[Any]:
         """One struct for each text; the first try takes no absent one, which is no JSON."""
-        decode = self._strict[kind].decode
+        decode = _strict(kind).decode
         try:
             return decode(b"[%b]" % b",".join(texts))
         except DECODE_ERRORS:
@@ -104,9 +108,9 @@ class ArgumentReader:
 
     def _read_loosely(self, kind: SliceKind, text: Raw) -> Any:
         try:
-            found = msgspec.json.decode(text, type=self._loose[kind])
+            found = msgspec.json.decode(text, type=_loose(kind))
         except DECODE_ERRORS:
-            return self._loose[kind]()
+            return _loose(kind)()
         for name in (*_JOINS, *_PLACES):
             value = getattr(found, name, _MISSING)
             if value != _MISSING:
@@ -127,6 +131,16 @@ def as_int64(value: object) -> int:
     elif isinstance(value, float) and value.is_integer():
         number = int(value)
     return number if number in _INT64 else _NONE
+
+
+@cache
+def _strict(kind: SliceKind) -> msgspec.json.Decoder[list[Any]]:
+    return msgspec.json.Decoder(list[_arguments_type(kind, int)])  # type: ignore[misc]
+
+
+@cache
+def _loose(kind: SliceKind) -> type[Any]:
+    return _arguments_type(kind, Any)
 
 
 def _arguments_type(kind: SliceKind, number: Any) -> type[msgspec.Struct]:

@@ -73,11 +73,20 @@ class Groups:
         ids = self._ids
         numbers = [ids[one.ph, one.cat, one.pid, one.tid] for one in events]
         group = np.fromiter(numbers, np.int32, len(numbers))
-        if len(ids) > len(self.keys):
-            self._add(list(islice(ids, len(self.keys), None)))
+        self._add()
         return group
 
-    def _add(self, new: list[Group]) -> None:
+    def take(self, other: Groups) -> Int32:
+        """Adds the groups of others, and tells which number each has here."""
+        numbers = self._ids.take(other._ids)
+        self._add()
+        return numbers
+
+    def _add(self) -> None:
+        """Works out what follows from the groups that are new."""
+        if len(self._ids) == len(self.keys):
+            return
+        new = list(islice(self._ids, len(self.keys), None))
         self.keys += [(ph, cat, as_number(pid), as_number(tid)) for ph, cat, pid, tid in new]
         roles = [_ROLES.get(ph, Role.IGNORED) for ph, *_ in new]
         kinds = [kind_of_category(cat) for _, cat, *_ in new]

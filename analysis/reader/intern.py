@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TypeVar
+
+import numpy as np
+
+from whichlayer.analysis.trace.columns import Int32
 
 Key = TypeVar("Key")
 
@@ -13,3 +18,7 @@ class Intern(dict[Key, int]):
     def __missing__(self, key: Key) -> int:
         number = self[key] = len(self)
         return number
+
+    def take(self, other: Iterable[Key]) -> Int32:
+        """Adds the keys of another, and tells which number each has here."""
+        return np.array([self[key] for key in other], np.int32)

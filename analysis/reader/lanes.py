@@ -30,6 +30,10 @@ class Lanes:
         """Every lane, by its number."""
         return list(self._ids)
 
+    def take(self, other: Lanes) -> Int32:
+        """Adds the lanes of others, and tells which number each has here."""
+        return self._ids.take(other._ids)
+
     def of_groups(self, group: Int32) -> Int32:
         """The lanes of slices by nothing but their groups."""
         present = np.bincount(group).nonzero()[0]
