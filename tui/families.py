@@ -96,6 +96,18 @@ _BY_KIND = {
     SliceKind.OVERHEAD: Family.OVERHEAD,
 }
 
+#: Of the slices of these kinds the name tells more.
+_NAMED_KINDS = (
+    SliceKind.KERNEL,
+    SliceKind.RUNTIME,
+    SliceKind.CPU_OP,
+    SliceKind.ANNOTATION,
+    SliceKind.PYTHON,
+)
+
+#: The family of a slice of each kind without regard to its name.
+_PLAIN = np.array([_BY_KIND.get(kind, Family.OTHER) for kind in SliceKind], dtype=np.uint8)
+
 
 def family_of(kind: SliceKind, name: str) -> Family:
     """The family of a slice.
@@ -103,6 +115,8 @@ def family_of(kind: SliceKind, name: str) -> Family:
     >>> family_of(SliceKind.KERNEL, "ampere_sgemm_128x64_tn").name
     'MATMUL'
     """
+    if kind == SliceKind.PYTHON:
+        return Family.MODULE if name.startswith("nn.Module") else Family.PYTHON
     if kind == SliceKind.KERNEL:
         return _OF_WORD.get(family(name), Family.KERNEL)
     if kind == SliceKind.RUNTIME and _WAIT.search(name):
@@ -111,18 +125,19 @@ def family_of(kind: SliceKind, name: str) -> Family:
         return Family.LOADER
     if kind == SliceKind.CPU_OP and _BACKWARD.search(name):
         return Family.BACKWARD
-    if kind == SliceKind.PYTHON and name.startswith("nn.Module"):
-        return Family.MODULE
     return _BY_KIND.get(kind, Family.OTHER)
 
 
 def families_of(trace: Trace) -> UInt8:
     """The family of every slice: uint8 (n,), one look per distinct kind and name."""
     width = len(SliceKind)
-    keys, inverse = np.unique(
-        trace.name_id.astype(np.int64) * width + trace.kind, return_inverse=True
-    )
-    codes = [
-        family_of(SliceKind(key % width), trace.strings[key // width]) for key in keys.tolist()
-    ]
-    return np.array(codes, dtype=np.uint8)[inverse] if codes else np.zeros(0, dtype=np.uint8)
+    small = len(trace.strings) * width < 1 << 31
+    key = trace.name_id * (np.int32 if small else np.int64)(width) + trace.kind
+    seen = np.zeros(len(trace.strings) * width, dtype=np.bool_)
+    seen[key] = True
+    codes = np.tile(_PLAIN, len(trace.strings))
+    for kind in _NAMED_KINDS:
+        names = np.flatnonzero(seen[kind::width]).tolist()
+        found = [family_of(kind, trace.strings[name]) for name in names]
+        codes[kind::width][names] = found
+    return np.asarray(codes[key], dtype=np.uint8)

@@ -18,6 +18,7 @@ from whichlayer.analysis.text import clean
 from whichlayer.analysis.trace.columns import Lane, Trace
 from whichlayer.analysis.trace.kinds import GPU_WORK, LaneKind, SliceKind
 from whichlayer.tui.families import Family
+from whichlayer.tui.lane_depths import by_depth, nesting_without, part_of
 from whichlayer.tui.raster import Row
 
 Int32 = NDArray[np.int32]
@@ -28,9 +29,6 @@ FOLDED_ROWS = {"gpu": 2, "note": 1, "cpu": 5, "python": 3, "other": 2}
 
 #: No screen has more rows.
 _TALLEST = 200
-
-#: Rounds in which crossing slices are moved to lower rows; real files need one or two.
-_MOST_ROUNDS = 200
 
 
 class Fold(IntEnum):
@@ -72,10 +70,9 @@ class ShownLane:
         self.title = title
         self.group = group
         self.device = lane.device
-        order = np.argsort(depth, kind="stable")
-        self._slices = slices[order]
         self.depth = int(depth.max()) + 1 if len(depth) else 1
-        self._bounds = np.searchsorted(depth[order], np.arange(self.depth + 1))
+        self._slices = slices[by_depth(depth)] if self.depth > 1 else slices
+        self._bounds = np.concatenate(([0], np.cumsum(np.bincount(depth, minlength=1))))
         self._trace = trace
         self._families = families
         self._rows: dict[int, Row] = {}
@@ -88,9 +85,9 @@ class ShownLane:
             mine = self._slices[self._bounds[depth] : self._bounds[depth + 1]]
             found = self._rows[depth] = Row(
                 mine,
-                self._trace.start_ns[mine],
-                self._trace.end_ns[mine],
-                self._families[mine],
+                part_of(self._trace.start_ns, mine),
+                part_of(self._trace.end_ns, mine),
+                part_of(self._families, mine),
                 tone=depth & 1,
             )
         return found
@@ -195,8 +192,11 @@ def list_lanes(trace: Trace, families: UInt8) -> tuple[ShownLane, ...]:
     """The lanes of a trace in the order of the screen."""
     lanes: list[tuple[tuple[object, ...], ShownLane]] = []
     for index, lane in enumerate(trace.lanes):
-        slices = np.arange(trace.lane_rows[index], trace.lane_rows[index + 1], dtype=np.int32)
-        slices = slices[~trace.stray[slices] & (trace.kind[slices] != SliceKind.PROFILER)]
+        first, last = trace.lane_rows[index : index + 2].tolist()
+        slices = np.arange(first, last, dtype=np.int32)
+        hidden = trace.stray[first:last] | (trace.kind[first:last] == SliceKind.PROFILER)
+        if hidden.any():
+            slices = slices[~hidden]
         if not len(slices):
             continue
         if lane.kind in (LaneKind.GPU_STREAM, LaneKind.GPU_ANNOTATION, LaneKind.GPU_SYNC):
@@ -210,13 +210,15 @@ def list_lanes(trace: Trace, families: UInt8) -> tuple[ShownLane, ...]:
 def _gpu_lane(
     trace: Trace, lane: Lane, slices: Int32, families: UInt8
 ) -> tuple[tuple[object, ...], ShownLane]:
-    length = trace.end_ns[slices] - trace.start_ns[slices]
-    shares = np.bincount(families[slices], weights=length, minlength=len(Family))
+    length = part_of(trace.end_ns, slices) - part_of(trace.start_ns, slices)
+    shares = np.bincount(part_of(families, slices), weights=length, minlength=len(Family))
     most = Family(int(shares.argmax()))
     # A stream is named after collectives or copies only where it does little else.
     if shares[most] < 0.9 * shares.sum():
         most = Family.KERNEL
-    is_note = lane.kind != LaneKind.GPU_STREAM or not np.isin(trace.kind[slices], GPU_WORK).any()
+    is_note = (
+        lane.kind != LaneKind.GPU_STREAM or not np.isin(part_of(trace.kind, slices), GPU_WORK).any()
+    )
     what = {Family.COLLECTIVE: " comm", Family.COPY: " copy"}.get(most, "")
     if is_note:
         what = " sync" if lane.kind == LaneKind.GPU_SYNC else " note"
@@ -225,14 +227,14 @@ def _gpu_lane(
     rank = 3 if is_note else {Family.COLLECTIVE: 1, Family.COPY: 2}.get(most, 0)
     key = (0, lane.device, rank, lane.stream, 0)
     group = "note" if is_note else "gpu"
-    shown = ShownLane(trace, lane, title, group, slices, trace.depth[slices], families)
+    shown = ShownLane(trace, lane, title, group, slices, part_of(trace.depth, slices), families)
     return key, shown
 
 
 def _host_lanes(
     trace: Trace, lane: Lane, slices: Int32, families: UInt8
 ) -> list[tuple[tuple[object, ...], ShownLane]]:
-    kind = trace.kind[slices]
+    kind = part_of(trace.kind, slices)
     launches = int((kind == SliceKind.RUNTIME).sum())
     has_steps = any(trace.lanes[step.lane_id] is lane for step in trace.steps)
     title = host_title(lane, has_steps)
@@ -241,7 +243,7 @@ def _host_lanes(
     python = kind == SliceKind.PYTHON
     if not python.any() or python.all():
         group = "python" if python.all() else "cpu" if place == 1 else "other"
-        shown = ShownLane(trace, lane, title, group, slices, trace.depth[slices], families)
+        shown = ShownLane(trace, lane, title, group, slices, part_of(trace.depth, slices), families)
         return [((*key, 0), shown)]
     depth = nesting_without(trace, slices, python)
     calls, frames = slices[~python], slices[python]
@@ -262,47 +264,3 @@ def host_title(lane: Lane, is_main: bool) -> str:
     # "thread 3421 (python)" says no more than the number.
     plain = not name or tid in name or name.startswith("thread ")
     return f"CPU {tid}" if plain else f"CPU {name}"
-
-
-def nesting_without(trace: Trace, slices: Int32, apart: NDArray[np.bool_]) -> Int32:
-    """Rows for one lane's slices when those marked ``apart`` are drawn by themselves.
-
-    Each slice goes as deep as it has ancestors of its own sort; where slices cross, the later
-    one goes further down.
-
-    Args:
-        trace: the recording.
-        slices: the trace rows of a lane, sorted.
-        apart: bool, the shape of ``slices``.
-    """
-    base = int(slices[0])
-    sort = np.zeros(int(slices[-1]) - base + 1, dtype=np.bool_)
-    sort[slices - base] = apart
-    # above[k, row]: how many ancestors of sort k a slice has.
-    above = np.zeros((2, len(sort)), dtype=np.int32)
-    parent = trace.parent[slices]
-    order = np.argsort(trace.depth[slices], kind="stable")
-    levels = np.flatnonzero(np.diff(trace.depth[slices][order])) + 1
-    for level in np.split(order, levels):
-        up = parent[level]
-        level, up = level[up >= base], up[up >= base] - base
-        mine = slices[level] - base
-        above[:, mine] = above[:, up]
-        above[sort[up].astype(np.intp), mine] += 1
-    depth = above[apart.astype(np.intp), slices - base]
-    for which in (apart, ~apart):
-        depth[which] = _uncross(trace, slices[which], depth[which])
-    return np.asarray(depth, dtype=np.int32)
-
-
-def _uncross(trace: Trace, slices: Int32, depth: Int32) -> Int32:
-    """Move slices that overlap an earlier one of their row to the next row, top to bottom."""
-    depth = depth.copy()
-    row = 0
-    while len(depth) and row <= depth.max() and row < _MOST_ROUNDS:
-        mine = np.flatnonzero(depth == row)
-        reach = np.maximum.accumulate(trace.end_ns[slices[mine]])
-        crosses = np.concatenate(([False], trace.start_ns[slices[mine]][1:] < reach[:-1]))
-        depth[mine[crosses[: len(mine)]]] += 1
-        row += 1
-    return depth

@@ -12,7 +12,8 @@ from whichlayer.analysis.trace.columns import Lane
 from whichlayer.analysis.trace.kinds import LaneKind, SliceKind
 from whichlayer.tui.document import Document, open_document
 from whichlayer.tui.families import Family, families_of, family_of
-from whichlayer.tui.lanes import FOLDED_ROWS, Fold, list_lanes, nesting_without, shown_rows
+from whichlayer.tui.lane_depths import nesting_without
+from whichlayer.tui.lanes import FOLDED_ROWS, Fold, list_lanes, shown_rows
 from whichlayer.tui.names import short_of
 from whichlayer.tui.travel import rows_of, settled
 from whichlayer.tui.view import View
