@@ -94,21 +94,21 @@ class EventArray:
             elif window.ended:
                 return
 
-    def cut(self) -> Span | None:
+    def cut(self) -> tuple[int, memoryview] | None:
         """Moves past the next events as far as a guess tells, without decoding them.
 
         Returns:
-            Where they stand (``events`` is -1): the text that iterating would try to decode
-            first. None where only iterating can tell.
+            Where they stand, and the text: what iterating would try to decode first. None
+            where only iterating can tell.
         """
         self._fill()
         window = self.window
         length = -1 if window.data.startswith(_BRACKET_CLOSE) else guess_cut(window.data)
         if length < 0:
             return None
-        span = Span(window.offset, length, -1)
+        found = (window.offset, memoryview(window.data)[:length])
         window.drop(length)
-        return span
+        return found
 
     def _fill(self) -> None:
         self._skip_separators()  # while the text is short, so that nothing long is copied

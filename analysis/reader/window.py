@@ -65,17 +65,9 @@ class Window:
         while self._kept and self._kept[0][0] + len(self._kept[0][1]) <= end:
             self._kept.popleft()
 
-    def kept(self, begin: int, end: int) -> list[memoryview]:
-        """The text between two offsets, of what was kept, in pieces."""
-        pieces = []
-        for offset, piece in self._kept:
-            if offset < end and begin < offset + len(piece):
-                pieces.append(piece[max(0, begin - offset) : end - offset])
-        return pieces
-
     def rewind(self, offset: int) -> None:
         """Go back to an offset from which on everything was kept, and keep no more."""
-        pieces = self.kept(offset, self.offset)
+        pieces = [piece[max(0, offset - begin) :] for begin, piece in self._kept]
         self._ahead = memoryview(b"".join([*pieces, self.data, self._ahead]))
         self.data, self.offset, self.ended = b"", offset, False
         self.let_go()

@@ -21,6 +21,14 @@ class Naming:
     process_order: dict[Id, int] = field(default_factory=dict)
     thread_order: dict[tuple[Id, Id], int] = field(default_factory=dict)
 
+    def take(self, other: Naming) -> None:
+        """Adds what is said further on in the file; the last word counts."""
+        self.processes |= other.processes
+        self.labels |= other.labels
+        self.threads |= other.threads
+        self.process_order |= other.process_order
+        self.thread_order |= other.thread_order
+
 
 def name_lane(lane: Lane, naming: Naming) -> Lane:
     """The lane with the names that the file gives it, else with made ones."""
