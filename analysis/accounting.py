@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whichlayer.analysis.activities import Activities
+from whichlayer.analysis.intervals import distinct
 from whichlayer.analysis.results import Role
 
 Int64 = NDArray[np.int64]
@@ -72,7 +73,7 @@ def partition(activities: Activities, low: int, high: int) -> Partition:
         none = np.empty(0, np.int64)
         return Partition(none, none, np.empty(0, np.uint8), np.empty(0, np.int32))
     edges = np.concatenate(([low, high], activities.start_ns, activities.end_ns))
-    edges = np.unique(np.clip(edges, low, high))
+    edges = distinct(np.clip(edges, low, high))
     start, end = edges[:-1], edges[1:]
     what = np.full(len(start), Instant.IDLE, np.uint8)
     owner = np.full(len(start), -1, np.int32)

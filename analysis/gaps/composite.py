@@ -19,10 +19,10 @@ from whichlayer.analysis.gaps.host import (
     Doing,
     HostStates,
     Marks,
-    host_states,
     launching_lanes,
 )
-from whichlayer.analysis.intervals import Intervals, Measure, union
+from whichlayer.analysis.gaps.stretches import host_states
+from whichlayer.analysis.intervals import Intervals, Measure, distinct, union
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import SliceKind
 
@@ -101,7 +101,7 @@ class Drivers:
             if other == lane or self._trace.lanes[other].pid != pid:
                 continue
             theirs = self._of_lane(other)
-            time = np.unique(np.concatenate((states.start_ns, theirs.start_ns)))
+            time = distinct(np.concatenate((states.start_ns, theirs.start_ns)))
             state, drain, row = _at(states, time)
             their_state, _, their_row = _at(theirs, time)
             take = (state == Doing.LOCKED) & (their_state == loader)
@@ -145,7 +145,7 @@ def _overlay(layers: list[HostStates]) -> HostStates:
     """The first thread that visibly works, instant by instant; own thread first."""
     if len(layers) == 1:
         return layers[0]
-    time = np.unique(np.concatenate([layer.start_ns for layer in layers]))
+    time = distinct(np.concatenate([layer.start_ns for layer in layers]))
     looked_up = [_at(layer, time) for layer in layers]
     state, drain, row = (column.copy() for column in looked_up[0])
     # A bare annotation says less than another thread's operators.
@@ -195,7 +195,7 @@ def _captures(trace: Trace) -> dict[int, list[tuple[int, Intervals]]]:
 def _with_overhead(states: HostStates, overhead: list[tuple[int, Intervals]]) -> HostStates:
     """Where the host shows no better cause, the profiler's event explains it."""
     for code, intervals in overhead:
-        time = np.unique(np.concatenate((states.start_ns, intervals.start, intervals.end)))
+        time = distinct(np.concatenate((states.start_ns, intervals.start, intervals.end)))
         state, drain, row = _at(states, time)
         following = np.append(time[1:], time[-1] + 1)
         covered = Measure(intervals).between(time, following) > 0

@@ -1,9 +1,7 @@
-"""What each launching thread was doing at every instant.
+"""What every slice of the launching threads is a mark of.
 
-A thread's slices nest. At each instant the innermost slice says what runs; what *explains* it
-may be further out (any operator inside the loader call is loading), so marks are inherited
-inwards and the innermost mark wins. The result is a cut of the thread's time into stretches
-of one state, which the walk lays over the device's gaps.
+``stretches.py`` cuts a thread's time by these marks, and the walk lays the stretches over the
+device's gaps.
 """
 
 from __future__ import annotations
@@ -152,127 +150,6 @@ def _classify(name: str, kind: SliceKind, category: str) -> int:
     if kind in (SliceKind.CPU_OP, SliceKind.RUNTIME):
         return Doing.DISPATCH
     return Doing.NOTHING
-
-
-def host_states(trace: Trace, marks: Marks, lane: int) -> HostStates:
-    """Cut one thread's time by what it does.
-
-    Args:
-        trace: the recording.
-        marks: of this trace.
-        lane: a lane of kind ``CPU_THREAD``.
-    """
-    first, last = int(trace.lane_rows[lane]), int(trace.lane_rows[lane + 1])
-    kinds, codes_here = trace.kind[first:last], marks.code[first:last]
-    told = np.flatnonzero((kinds == SliceKind.ANNOTATION) & (codes_here >= 0)) + first
-    walk = _Walk(marks, frozenset(told.tolist()))
-    start = trace.start_ns[first:last].tolist()
-    end = trace.end_ns[first:last].tolist()
-    for i, (s, e, code) in enumerate(zip(start, end, codes_here.tolist(), strict=True)):
-        walk.enter(first + i, s, e, code)
-    walk.leave_until(None)
-    return _stretches(walk, trace)
-
-
-_NAMED_IN_OPERATOR = (Doing.DISPATCH, Doing.ANNOTATED)
-#: A blocking copy's call before it is split into its wait and its copy.
-BLOCKED = -100
-
-
-class _Walk:
-    """The stack of open slices, and the stretches that it has passed through."""
-
-    def __init__(self, marks: Marks, annotations: frozenset[int]) -> None:
-        self.blocking = marks.blocking
-        self._annotations = annotations
-        # Says less than any mark around it: operators of the loader are loading.
-        self._cpu_operator = cause_code("cpu-operator")
-        self._stack: list[tuple[int, int, int]] = []  # end, state, explaining row
-        self.time: list[int] = []
-        self.state: list[int] = []
-        self.row: list[int] = []
-
-    def enter(self, row: int, start: int, end: int, code: int) -> None:
-        self.leave_until(start)
-        state, why = code, row if code != Doing.NOTHING else -1
-        _, outer, outer_row = self._stack[-1] if self._stack else (0, Doing.NOTHING, -1)
-        if code >= 0 and outer == code:
-            # The loader's inner frames are the same call; its annotation says most.
-            told = outer_row >= 0 and row in self._annotations
-            why = row if told and outer_row not in self._annotations else outer_row
-        elif self._stack and (code < 0 or code == self._cpu_operator):
-            # A mark explains all that runs inside it; an operator explains the annotations
-            # it holds, but Python that it calls for long is Python; a step explains nothing.
-            inherits = code == Doing.NOTHING or (outer, code) == _NAMED_IN_OPERATOR
-            if outer >= 0 or outer == BLOCKED or inherits:
-                state, why = outer, outer_row
-        if row in self.blocking:
-            state, why = BLOCKED, row
-        self._stack.append((end, state, why))
-        self._emit(start)
-
-    def leave_until(self, time: int | None) -> None:
-        stack = self._stack
-        while stack and (time is None or stack[-1][0] <= time):
-            left = stack.pop()[0]
-            while stack and stack[-1][0] <= left:
-                stack.pop()
-            self._emit(left)
-
-    def _emit(self, time: int) -> None:
-        self.time.append(time)
-        if self._stack:
-            _, state, row = self._stack[-1]
-            self.state.append(state)
-            self.row.append(row)
-        else:
-            self.state.append(Doing.NOTHING)
-            self.row.append(-1)
-
-
-def _stretches(walk: _Walk, trace: Trace) -> HostStates:
-    start = np.array(walk.time, np.int64)
-    state = np.array(walk.state, np.int32)
-    row = np.array(walk.row, np.int32)
-    if len(start):
-        lasts = np.concatenate((start[1:] > start[:-1], [True]))
-        start, state, row = start[lasts], state[lasts], row[lasts]
-    drain = state.copy()
-    if (state == BLOCKED).any():
-        start, state, drain, row = _split_blocking(start, state, row, walk, trace)
-    return HostStates(start, state, drain, row)
-
-
-def _split_blocking(
-    start: NDArray[np.int64],
-    state: NDArray[np.int32],
-    row: NDArray[np.int32],
-    walk: _Walk,
-    trace: Trace,
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
-    """Split each blocking copy's call where its copy begins.
-
-    Idle inside the first part of a host-to-device call cannot be a wait for the device, which
-    has nothing to do: it is the staging of the copy. Of what follows the call, the wait for
-    earlier work is a sync and the copy is the copy's.
-    """
-    sync, pageable = cause_code("host-sync"), cause_code("h2d-pageable")
-    drain = state.copy()
-    ends = np.append(start[1:], start[-1])
-    at = np.flatnonzero(state == BLOCKED)
-    copies = [walk.blocking[why] for why in row[at].tolist()]
-    copied = trace.start_ns[[copy.copy for copy in copies]]
-    direct = np.array([pageable if copy.to_device else sync for copy in copies], np.int32)
-    state[at] = direct
-    drain[at] = np.where(start[at] < copied, sync, direct)
-    cut = (start[at] < copied) & (copied < ends[at])
-    after = at[cut] + 1
-    return (
-        np.insert(start, after, copied[cut]),
-        np.insert(state, after, direct[cut]),
-        np.insert(drain, after, direct[cut]),
-        np.insert(row, after, row[at[cut]]),
-    )
 
 
 def launching_lanes(trace: Trace) -> list[int]:
