@@ -22,7 +22,7 @@ from whichlayer.analysis.gaps.warm_up import without_warm_up
 from whichlayer.analysis.kernels.judge import judge
 from whichlayer.analysis.kernels.peaks import DeviceMatch, device_entry, match_device
 from whichlayer.analysis.operators import operator_rows
-from whichlayer.analysis.quality import quality_warnings
+from whichlayer.analysis.quality import Recording, caveat_of, most_severe_first, quality_warnings
 from whichlayer.analysis.results import (
     Analysis,
     Budget,
@@ -67,6 +67,8 @@ def analyse(trace: Trace, options: Options | None = None) -> Analysis:
     segments = tuple(build_segments(i, part, gaps, kernels) for i, part in enumerate(parts))
     by_device = tuple(budget_of(s, kernels, window.start_ns, window.end_ns) for s in segments)
     budget = add_budgets(list(by_device))
+    recording = Recording(trace, devices, calibrations, matches, marks, window, groups)
+    warnings = most_severe_first((*trace.warnings, *quality_warnings(recording)))
     analysis = Analysis(
         trace=trace,
         options=options,
@@ -80,12 +82,9 @@ def analyse(trace: Trace, options: Options | None = None) -> Analysis:
         budget=budget,
         budget_by_device=by_device,
         budget_by_step=_by_step(trace, devices, segments, kernels, window),
-        verdict=verdict_of(budget, bool(devices)),
+        verdict=verdict_of(budget, bool(devices), caveat_of(warnings)),
         findings=(),
-        warnings=(
-            *trace.warnings,
-            *quality_warnings(trace, devices, calibrations, marks, window),
-        ),
+        warnings=tuple(warnings),
     )
     return replace(analysis, findings=collect_findings(analysis))
 

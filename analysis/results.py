@@ -333,12 +333,14 @@ class Verdict:
     """The first sentence: which side of the CUDA boundary the time is lost on.
 
     ``side`` is ``above-cuda``, ``below-pytorch``, ``both``, ``unclear`` or ``healthy``.
+    ``caveat`` says why it is to be trusted less, or is empty.
     """
 
     side: str
     above_share: float
     below_share: float
     text: str
+    caveat: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from whichlayer.analysis.gaps.explain import explain_gap, microseconds
 from whichlayer.analysis.kernels.advice import fix_for
 from whichlayer.analysis.kernels.peaks import device_entry, match_device
 from whichlayer.analysis.layers import Layer
+from whichlayer.analysis.quality.effects import doubts, lowered, reasons
 from whichlayer.analysis.results import Analysis, Finding, KernelGroup, Region, Where
 from whichlayer.analysis.rule import Rule
 
@@ -61,6 +62,7 @@ def _gap_finding(
     evidence = (
         f"{microseconds(time)} in {_count(len(pieces), 'piece')}, the longest {longest}",
         *texts[0].evidence,
+        *reasons(doubts(analysis.warnings), from_gap=True),
     )
     return Finding(
         rule=rule.id,
@@ -85,7 +87,7 @@ def _gap_confidence(analysis: Analysis, rule: Rule, where: Where) -> str:
     """Python without a line of it is told by an annotation alone: a hint."""
     if rule.id == "python-overhead" and where.file is None:
         return "low"
-    return _confidence(analysis, rule)
+    return _confidence(analysis, rule, from_gap=True)
 
 
 def _count(number: int, noun: str) -> str:
@@ -112,14 +114,12 @@ def _threshold(rule: Rule, share: float) -> str:
     return f"findings.min_share = {100 * MIN_SHARE:.0f} %"
 
 
-def _confidence(analysis: Analysis, rule: Rule) -> str:
-    """How far to trust a finding: rules Q2, Q12 and what the cause rests on."""
+def _confidence(analysis: Analysis, rule: Rule, from_gap: bool) -> str:
+    """How far to trust a finding: what the cause rests on, and the gates of the recording."""
     if rule.layer == Layer.UNKNOWN:
         return "low"
-    steps = len(analysis.window.steps)
-    if steps == 1:
-        return "low"
-    return "medium" if steps == 0 else "high"
+    usual = "high" if analysis.window.steps else "medium"
+    return lowered(usual, doubts(analysis.warnings), from_gap)
 
 
 def _from_kernels(analysis: Analysis) -> list[Finding]:
@@ -153,6 +153,7 @@ def _kernel_finding(
         f"{group.why}"
         for group in groups[:3]
     ]
+    evidence += reasons(doubts(analysis.warnings), from_gap=False)
     return Finding(
         rule=rule.id,
         layer=layer,
@@ -164,7 +165,7 @@ def _kernel_finding(
         where=_kernels_place(analysis, groups),
         evidence=tuple(evidence),
         regions=_kernel_regions(analysis, groups),
-        confidence=_confidence(analysis, rule),
+        confidence=_confidence(analysis, rule, from_gap=False),
         threshold=_threshold(rule, share),
     )
 

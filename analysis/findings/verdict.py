@@ -13,12 +13,13 @@ UNCLEAR_SHARE = 0.50
 _NO_GPU = "No GPU verdict: the recording holds no GPU activity that is known as such."
 
 
-def verdict_of(budget: Budget, gpu: bool) -> Verdict:
+def verdict_of(budget: Budget, gpu: bool, caveat: str = "") -> Verdict:
     """Compare gaps owned above CUDA with the time lost in kernels.
 
     Args:
         budget: of the whole window.
         gpu: whether the recording holds any GPU activity.
+        caveat: why the verdict is to be trusted less, or empty.
     """
     if not gpu or budget.total_ns <= 0:
         return Verdict("unclear", 0.0, 0.0, _NO_GPU)
@@ -27,7 +28,7 @@ def verdict_of(budget: Budget, gpu: bool) -> Verdict:
     below = sum(budget.loss_ns.values()) / total
     unknown = (budget.gap_ns.get(Layer.UNKNOWN, 0) + budget.unjudged_ns) / total
     side = _side(above, below, unknown)
-    return Verdict(side, above, below, _text(side, above, below, unknown))
+    return Verdict(side, above, below, _text(side, above, below, unknown), caveat)
 
 
 def _side(above: float, below: float, unknown: float) -> str:

@@ -1,0 +1,1 @@
+"""The gates, one module each; see :mod:`whichlayer.analysis.quality.gate`."""

@@ -1,0 +1,66 @@
+"""Kernels were lost while recording, so that what looks idle may have been busy.
+
+A launch always has its kernel in a sound recording, and each replay of a CUDA graph has the
+same kernels. Where more than 2 % of a step's launches have none, or replays of one graph
+differ by more than 20 % in their kernels, idle time is unreliable: findings from gaps are
+hints.
+
+Not counted: launches into a graph that is being captured, launches whose kernel is there but
+could not be joined (Q3), and, where no steps bound the window, launches at the end whose
+kernels ran after the recording. Replays are compared where the recording numbers its graphs,
+or where every step launches the same number of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from whichlayer.analysis.errors import Severity, TraceWarning
+from whichlayer.analysis.quality.gate import Effect, Gate, Recording, percent
+from whichlayer.analysis.quality.lost_launches import lost_launches, shares_by_step
+from whichlayer.analysis.quality.replays import uneven_replays
+
+#: Launches of a step that may be without a kernel.
+MAX_LOST = 0.02
+#: How far replays of one graph may differ in their number of kernels.
+MAX_UNEVEN = 0.20
+
+GATE = Gate(
+    "Q2",
+    "kernels were lost while recording",
+    effect=Effect.GAPS_LOW,
+    caveat="idle figures are unreliable",
+    thresholds={"lost": MAX_LOST, "uneven": MAX_UNEVEN},
+    source="pytorch#192021: kernels dropped at the start of a session; shares are whichlayer's",
+)
+
+_ADVICE = "idle figures are unreliable; record again with schedule(warmup=2) and fewer steps"
+
+
+def check(recording: Recording) -> Iterator[TraceWarning]:
+    """A warning for lost kernels, another for graphs whose replays differ."""
+    if not recording.devices:
+        return
+    trace, window = recording.trace, recording.window
+    lost = lost_launches(trace)
+    steps = [s for s in shares_by_step(trace, window, lost) if s.share > MAX_LOST]
+    if steps:
+        worst = max(steps, key=lambda step: step.share)
+        count = sum(step.lost for step in steps)
+        yield TraceWarning(
+            GATE.id,
+            f"{count} kernel launches have no kernel: {worst.lost} of {worst.launches} in "
+            f"{worst.name} ({percent(worst.share)}, threshold {percent(MAX_LOST)}); {_ADVICE}",
+            count,
+            severity=Severity.DOUBT,
+        )
+    uneven = [graph for graph in uneven_replays(trace) if graph.spread > MAX_UNEVEN]
+    if uneven:
+        worst_graph = max(uneven, key=lambda graph: graph.spread)
+        yield TraceWarning(
+            GATE.id,
+            f"{worst_graph.name} has {worst_graph.fewest} to {worst_graph.most} kernels a replay "
+            f"({percent(worst_graph.spread)} apart, threshold {percent(MAX_UNEVEN)}); {_ADVICE}",
+            sum(graph.replays for graph in uneven),
+            severity=Severity.DOUBT,
+        )

@@ -1,0 +1,54 @@
+"""Activities whose launch is not in the file: the gaps before them cannot be explained.
+
+More than 5 % is told. Gaps are judged one by one: only those before such an activity are
+unattributed. Kernels of a graph that was launched as a whole are not counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from whichlayer.analysis.activities import Activities
+from whichlayer.analysis.errors import TraceWarning
+from whichlayer.analysis.quality.gate import Gate, Recording, percent
+from whichlayer.analysis.trace.columns import Trace
+
+#: Share of a device's activities that may be without a launch.
+MAX_UNLINKED = 0.05
+
+GATE = Gate(
+    "Q3",
+    "launches are missing",
+    thresholds={"unlinked": MAX_UNLINKED},
+    source="measured: tools that drop such kernels flip host wait to kernel wait",
+)
+
+
+def check(recording: Recording) -> Iterator[TraceWarning]:
+    """One warning for each device beyond the threshold."""
+    for activities in recording.devices:
+        missing = _unlinked(recording.trace, activities)
+        share = missing / len(activities)
+        if share > MAX_UNLINKED:
+            yield TraceWarning(
+                GATE.id,
+                f"device {activities.number}: {missing} of {len(activities)} activities "
+                f"({percent(share)}, threshold {percent(MAX_UNLINKED)}) have no launch in the "
+                "file; only the gaps before those are unattributed; begin the recording before "
+                "the work is launched: schedule(warmup=2), ProfilerActivity.CPU",
+                missing,
+            )
+
+
+def _unlinked(trace: Trace, activities: Activities) -> int:
+    """Activities without a launch that are not part of a graph."""
+    alone = activities.row[activities.launch < 0]
+    details, counts = np.unique(trace.detail_id[alone], return_counts=True)
+    in_graph = [_is_positive(trace.detail_by_id(i).get("graph id")) for i in details.tolist()]
+    return int(counts[~np.array(in_graph, np.bool_)].sum())
+
+
+def _is_positive(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0

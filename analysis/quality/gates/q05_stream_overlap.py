@@ -1,0 +1,53 @@
+"""Activities that overlap on one stream, which runs one after the other.
+
+Up to 5 µs is noise, and kernels of programmatic dependent launch (Hopper and later) begin
+before their predecessor ends by design. All activities are kept and drawn stacked; each
+instant counts once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from whichlayer.analysis.activities import Activities
+from whichlayer.analysis.errors import TraceWarning
+from whichlayer.analysis.quality.gate import Gate, Recording
+
+#: Overlap on one stream that says nothing.
+NOISE_NS = 5_000
+
+GATE = Gate(
+    "Q5",
+    "activities overlap on one stream",
+    thresholds={"noise_us": NOISE_NS / 1000},
+    source="trace-lanefix; torch's trace validator; up to 2.5 µs is normal",
+)
+
+
+def check(recording: Recording) -> Iterator[TraceWarning]:
+    """One warning for each device with an overlap above the noise."""
+    for activities in recording.devices:
+        count, worst = _overlaps(activities)
+        if count:
+            yield TraceWarning(
+                GATE.id,
+                f"device {activities.number}: {count} activities overlap an earlier one of their "
+                f"stream, by up to {worst / 1e3:.1f} µs (threshold {NOISE_NS / 1e3:.0f} µs); all "
+                "are kept, each instant counts once, and the time of a single one is uncertain",
+                count,
+            )
+
+
+def _overlaps(activities: Activities) -> tuple[int, int]:
+    """How many begin while an earlier one of their stream runs, and the longest overlap."""
+    count, worst = 0, 0
+    for lane in np.unique(activities.lane).tolist():
+        mine = activities.lane == lane
+        start, end = activities.start_ns[mine], activities.end_ns[mine]
+        reach = np.maximum.accumulate(end)[:-1]
+        overlap = np.minimum(reach, end[1:]) - start[1:]
+        count += int((overlap > NOISE_NS).sum())
+        worst = max(worst, int(overlap.max(initial=0)))
+    return count, worst

@@ -1,0 +1,37 @@
+"""A window of less than two steps: nothing shows that it is typical.
+
+One step may be the one that logs, saves or evaluates. Its accounting is exact, and its
+findings are hints. Recordings without steps say nothing of their number; their findings are
+trusted in the middle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from whichlayer.analysis.errors import Severity, TraceWarning
+from whichlayer.analysis.quality.gate import Effect, Gate, Recording
+
+#: Fewer steps than this make verdicts hints.
+MIN_STEPS = 2
+
+GATE = Gate(
+    "Q12",
+    "a single step",
+    effect=Effect.ALL_LOW,
+    caveat="from a single step, a hint",
+    thresholds={"steps": MIN_STEPS},
+    source="TraceML",
+)
+
+
+def check(recording: Recording) -> Iterator[TraceWarning]:
+    """One warning where GPU work was recorded in a single step."""
+    steps = len(recording.window.steps)
+    if recording.devices and 0 < steps < MIN_STEPS:
+        yield TraceWarning(
+            GATE.id,
+            f"the window holds a single step (threshold {MIN_STEPS}): verdicts are hints; record "
+            "at least three with schedule(warmup=2, active=3)",
+            severity=Severity.DOUBT,
+        )
