@@ -22,7 +22,7 @@ from whichlayer.analysis.reader.pairs import Pairs
 from whichlayer.analysis.reader.producers import Traits, tell_producer, verdict_warnings
 from whichlayer.analysis.reader.slices import SliceBuilder
 from whichlayer.analysis.reader.source import TraceSource
-from whichlayer.analysis.trace.assemble import Recording
+from whichlayer.analysis.trace.assemble import Recording, Slices
 from whichlayer.analysis.trace.kinds import SliceKind
 from whichlayer.analysis.trace.lanes import Naming
 
@@ -68,9 +68,22 @@ class Collector:
     def recording(
         self, source: TraceSource, header: Mapping[str, Any], warnings: list[TraceWarning]
     ) -> Recording:
-        """Everything that was read."""
+        """Everything that was read; no slices are kept here."""
         self.slices.append(self.pairs.slices(self.lanes, self.slices.last_ns))
-        slices = self.slices.finish()
+        return self._recording(self.slices.finish(), source, header, warnings)
+
+    def recording_so_far(self, source: TraceSource, header: Mapping[str, Any]) -> Recording:
+        """What was read until now, as a recording of its own; collecting goes on."""
+        pairs = self.pairs.slices(self.lanes, self.slices.last_ns)
+        return self._recording(self.slices.so_far(pairs), source, dict(header), [])
+
+    def _recording(
+        self,
+        slices: Slices,
+        source: TraceSource,
+        header: Mapping[str, Any],
+        warnings: list[TraceWarning],
+    ) -> Recording:
         lanes = self.lanes.all()
         finder = LaneFinder(lanes)
         base = as_int64(header.get("baseTimeNanoseconds"))
@@ -90,7 +103,7 @@ class Collector:
             lanes=lanes,
             naming=self.naming,
             events=self.events,
-            full_args=FullArguments(source.path, source.stamp, self.spans).of_rows,
+            full_args=FullArguments(source.path, source.stamp, list(self.spans)).of_rows,
             warnings=[*warnings, *self._warnings(), *verdict_warnings(producer, kinds)],
         )
 

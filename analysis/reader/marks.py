@@ -144,9 +144,12 @@ class Marks:
 
 
 def _joined(chunks: list[Any], types: Sequence[type]) -> list[Any]:
+    """The columns of all chunks, which become one chunk."""
     if not chunks:
         return [np.zeros(0, one) for one in types]
-    return [np.concatenate(parts) for parts in zip(*chunks, strict=True)]
+    if len(chunks) > 1:
+        chunks[:] = [tuple(np.concatenate(parts) for parts in zip(*chunks, strict=True))]
+    return list(chunks[0])
 
 
 def _decoded_arguments(texts: Sequence[Raw]) -> list[Mapping[str, Any]]:

@@ -86,6 +86,7 @@ class Pairs:
         open_rows: defaultdict[int, list[int]] = defaultdict(list)
         end_of: dict[int, int] = {}
         last = max(end_ns, max(self._time, default=end_ns))
+        self.unclosed = self.unmatched = 0
         for row in np.argsort(np.array(self._time, np.int64), kind="stable").tolist():
             stack = open_rows[self._key[row]]
             if self.groups.keys[self._group[row]][0] in _BEGINNINGS:

@@ -37,13 +37,17 @@ def read_chrome_json(
     document = Document(window)
     collector = Collector()
     warnings: list[TraceWarning] = []
+
+    def snapshot() -> Trace:
+        return assemble(collector.recording_so_far(source, document.header))
+
     array = None
     while document.find_events():
         array = EventArray(window, limits or Limits())
         for chunk in array:
             collector.add(chunk)
             if report is not None:
-                report(Progress(source.position, source.size, collector.events))
+                report(Progress(source.position, source.size, collector.events, snapshot))
         warnings += array_warnings(array)
     if array is None:
         raise TraceError(why_no_trace(document, source))

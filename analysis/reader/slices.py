@@ -105,6 +105,12 @@ class SliceBuilder:
         ends = [int(chunk.end_ns.max()) for chunk in self._chunks if len(chunk.end_ns)]
         return max(ends, default=0)
 
+    def so_far(self, more: Slices) -> Slices:
+        """A copy of all slices so far, in the order they came, and of some more."""
+        if len(self._chunks) > 1:  # what was copied once is copied as one piece from then on
+            self._chunks = [_joined(self._chunks)]
+        return _joined([*self._chunks, more])
+
     def finish(self) -> Slices:
         """All slices, in the order they came; nothing is kept here."""
         first, *rest = self._chunks
@@ -115,3 +121,9 @@ class SliceBuilder:
             for chunk in rest:
                 setattr(chunk, column.name, None)
         return first
+
+
+def _joined(chunks: Sequence[Slices]) -> Slices:
+    """New columns that hold those of all chunks."""
+    names = [column.name for column in fields(Slices)]
+    return Slices(**{name: np.concatenate([getattr(c, name) for c in chunks]) for name in names})
