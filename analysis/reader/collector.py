@@ -18,6 +18,7 @@ from whichlayer.analysis.reader.intern import Intern
 from whichlayer.analysis.reader.lanes import LaneFinder, Lanes
 from whichlayer.analysis.reader.marks import Marks
 from whichlayer.analysis.reader.metadata import read_metadata
+from whichlayer.analysis.reader.numbering import Numbering
 from whichlayer.analysis.reader.pairs import Pairs
 from whichlayer.analysis.reader.producers import Traits, tell_producer, verdict_warnings
 from whichlayer.analysis.reader.slices import SliceBuilder
@@ -64,6 +65,24 @@ class Collector:
                 read_metadata(chosen, self.naming)
         self.spans += chunk.spans
         self.events += len(events)
+
+    def take(self, other: Collector) -> None:
+        """Adds what another made of the text that follows, and uses it up.
+
+        It is the same, numbers included, as if the other's chunks had been added here.
+        """
+        numbering = Numbering(
+            strings=self.strings.take(other.strings),
+            groups=self.groups.take(other.groups),
+            lanes=self.lanes.take(other.lanes),
+            events=self.events,
+        )
+        self.slices.take(other.slices, numbering)
+        self.pairs.take(other.pairs, numbering)
+        self.marks.take(other.marks, numbering)
+        self.naming.take(other.naming)
+        self.spans += other.spans
+        self.events += other.events
 
     def recording(
         self, source: TraceSource, header: Mapping[str, Any], warnings: list[TraceWarning]

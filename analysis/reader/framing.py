@@ -189,7 +189,7 @@ class EventArray:
             window.drop(max(len(window.data) - self.limits.chunk, len(window.data) // 2))
 
 
-def decode_guess(text: bytes | memoryview) -> list[Event] | None:
+def decode_guess(text: bytearray | memoryview) -> list[Event] | None:
     """The events in text that a guess has cut; None if the guess, or the text, is wrong."""
     array = b"".join((b"[", text, b"]"))
     try:

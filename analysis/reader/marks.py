@@ -14,6 +14,7 @@ from whichlayer.analysis.reader.events import ABSENT, Event, Id, Raw
 from whichlayer.analysis.reader.groups import Groups
 from whichlayer.analysis.reader.intern import Intern
 from whichlayer.analysis.reader.lanes import LaneFinder
+from whichlayer.analysis.reader.numbering import Numbering
 from whichlayer.analysis.reader.repair import decode_value
 from whichlayer.analysis.trace.columns import Counters, Flows, Instants, Int32, Int64
 from whichlayer.analysis.trace.kinds import LaneKind
@@ -89,6 +90,22 @@ class Marks:
                 if not math.isnan(number):
                     series = self._series[process, name, field]
                     self._samples.append((series, rounded[row], number))
+
+    def take(self, other: Marks, numbering: Numbering) -> None:
+        """Adds the marks of another, which is used up."""
+        strings, groups = numbering.strings, numbering.groups
+        self._instants += [
+            (time, groups[group], strings[name], value)
+            for time, group, name, value in other._instants
+        ]
+        names = np.array([self._flow_id(name) for name in other._flow_names], np.int64)
+        for time, group, numbers in other._flows:
+            named = numbers < -1
+            numbers[named] = names[-2 - numbers[named]]
+            self._flows.append((time, groups[group], numbers))
+        series = self._series.take(other._series).tolist()
+        self._samples += [(series[one], time, value) for one, time, value in other._samples]
+        self.bad += other.bad
 
     def instants(self, finder: LaneFinder) -> Instants:
         """All instants, in the order of the file."""

@@ -17,6 +17,7 @@ from whichlayer.analysis.reader.events import Event, Raw
 from whichlayer.analysis.reader.groups import Groups
 from whichlayer.analysis.reader.intern import Intern
 from whichlayer.analysis.reader.lanes import Lanes
+from whichlayer.analysis.reader.numbering import Numbering
 from whichlayer.analysis.trace.assemble import Slices
 from whichlayer.analysis.trace.columns import Int32, Int64
 
@@ -63,6 +64,15 @@ class Pairs:
                 self._key.append(self._keys[self._partner(event, int(group[row]))])
                 self._group.append(int(group[row]))
                 self._event.append(int(number[row]))
+
+    def take(self, other: Pairs, numbering: Numbering) -> None:
+        """Adds the events of another, which is used up."""
+        self._time += other._time
+        self._name += numbering.strings[other._name].tolist()
+        self._key += self._keys.take(other._keys)[other._key].tolist()
+        self._group += numbering.groups[other._group].tolist()
+        self._event += [numbering.events + event for event in other._event]
+        self.bad += other.bad
 
     def _partner(self, event: Event, group: int) -> tuple[Any, ...]:
         """What an end must share with its beginning."""

@@ -14,6 +14,7 @@ from whichlayer.analysis.reader.events import Event, pick
 from whichlayer.analysis.reader.groups import Groups
 from whichlayer.analysis.reader.intern import Intern
 from whichlayer.analysis.reader.lanes import Lanes
+from whichlayer.analysis.reader.numbering import Numbering
 from whichlayer.analysis.trace.assemble import Slices
 from whichlayer.analysis.trace.classify import ON_GPU
 from whichlayer.analysis.trace.columns import Int32, Int64
@@ -94,6 +95,20 @@ class SliceBuilder:
                 columns.lane_id[rows] = lanes
                 return
         columns.lane_id[rows] = self.lanes.of_groups(group)
+
+    def take(self, other: SliceBuilder, numbering: Numbering) -> None:
+        """Adds the slices of another, which is used up."""
+        details = self.arguments.take(other.arguments)
+        for chunk in other._chunks:
+            chunk.name_id = numbering.strings[chunk.name_id]
+            chunk.category_id = numbering.strings[chunk.category_id]
+            chunk.lane_id = numbering.lanes[chunk.lane_id]
+            chunk.detail_id = details[chunk.detail_id]
+            chunk.event += numbering.events
+        self._chunks += other._chunks
+        self.bad_start += other.bad_start
+        self.bad_duration += other.bad_duration
+        self.negative_duration += other.negative_duration
 
     def append(self, slices: Slices) -> None:
         """Takes slices that were made otherwise."""
