@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -13,13 +14,14 @@ from hypothesis import strategies as st
 
 from tests.support.chrome_text import LAYOUTS, write_file
 from whichlayer.analysis.reader.framing import Limits
-from whichlayer.analysis.reader.progress import Progress
+from whichlayer.analysis.reader.progress import Progress, Report
 from whichlayer.analysis.reader.read_chrome_json import read_chrome_json
 from whichlayer.analysis.reader.source import TraceSource
 from whichlayer.analysis.trace.columns import Trace
 
 #: So little text at a time that most events are a chunk of their own.
-SMALL = Limits(chunk=64, patience=1 << 12, event=1 << 14)
+CHUNK = 64
+SMALL = Limits(chunk=CHUNK, patience=1 << 12, event=1 << 14)
 
 #: Made of few values, so that events meet: same lanes, same ids, pairs across chunks.
 EVENTS = st.fixed_dictionaries(
@@ -49,7 +51,7 @@ EVENTS = st.fixed_dictionaries(
 )
 
 
-def read(path: Path, snapshots: list[Trace] | None, limits: Limits = SMALL) -> Trace:
+def read(path: Path, snapshots: list[Trace] | None) -> Trace:
     """The trace in a file; with a list, what was seen of it after every chunk."""
 
     def look(progress: Progress) -> None:
@@ -57,8 +59,13 @@ def read(path: Path, snapshots: list[Trace] | None, limits: Limits = SMALL) -> T
         if snapshots is not None:
             snapshots.append(progress.snapshot())
 
-    with TraceSource(str(path)) as source:
-        return read_chrome_json(source, look, limits)
+    return read_in_chunks(path, look)
+
+
+def read_in_chunks(path: Path, report: Report) -> Trace:
+    """The trace in a file, read event by event."""
+    with patch("whichlayer.analysis.reader.document._STEP", CHUNK), TraceSource(str(path)) as file:
+        return read_chrome_json(file, report, SMALL)
 
 
 def values(trace: Trace) -> dict[str, Any]:
@@ -86,7 +93,7 @@ def test_looking_at_every_chunk_changes_nothing_of_what_is_read(
     path.write_text(write_file(events, LAYOUTS[layout]), encoding="utf-8")
     seen: list[Trace] = []
     assert values(read(path, seen)) == values(read(path, None))
-    assert [trace.events for trace in seen] == sorted(trace.events for trace in seen)
+    assert [trace.events for trace in seen] == sorted({trace.events for trace in seen})
 
 
 @given(st.lists(EVENTS, min_size=1, max_size=16))
@@ -121,8 +128,8 @@ def in_words(trace: Trace) -> dict[str, Any]:
 
 def test_a_snapshot_stays_as_it_is_while_reading_goes_on(tmp_path: Path) -> None:
     events = [
-        {"ph": "X", "ts": 90 - n, "dur": 5, "pid": 1, "tid": n % 3, "name": f"n{n}", "cat": "cpu_op"}
-        for n in range(60)
+        {"ph": "X", "ts": 9 - n, "dur": 5, "pid": 1, "tid": n % 3, "name": f"n{n}", "cat": "cpu_op"}
+        for n in range(9)
     ]
     path = tmp_path / "trace.json"
     path.write_text(write_file(events, LAYOUTS["compact"]), encoding="utf-8")
@@ -134,7 +141,6 @@ def test_a_snapshot_stays_as_it_is_while_reading_goes_on(tmp_path: Path) -> None
         seen.append(progress.snapshot())
         said.append(values(seen[-1]))
 
-    with TraceSource(str(path)) as source:
-        read_chrome_json(source, look, SMALL)
+    read_in_chunks(path, look)
     assert len(seen) > 2 and seen[0].origin_ns > seen[-1].origin_ns
     assert [values(trace) for trace in seen] == said
