@@ -18,12 +18,17 @@ _BLOCK = 1 << 20
 
 
 class FullArguments:
-    """Finds the text of events by where it stood when the file was loaded."""
+    """Finds the text of events by where it stood when the file was loaded.
+
+    Attributes:
+        stamp: size and time of change of the file when it was loaded.
+        spans: the stretches of its text in which the events stand, in order.
+    """
 
     def __init__(self, path: str, stamp: tuple[int, int], spans: Sequence[Span]) -> None:
         self._path = path
-        self._stamp = stamp
-        self._spans = spans
+        self.stamp = stamp
+        self.spans = spans
         self._first = np.concatenate(
             ([0], np.cumsum([span.events for span in spans], dtype=np.int64))
         )
@@ -41,7 +46,7 @@ class FullArguments:
         """
         index = int(np.searchsorted(self._first, event, "right")) - 1
         if self._last[0] != index:
-            self._last = (index, _elements(self._text(self._spans[index])))
+            self._last = (index, _elements(self._text(self.spans[index])))
         elements = self._last[1]
         place = event - int(self._first[index])
         decoded = decode_value(elements[place]) if place < len(elements) else None
@@ -51,7 +56,7 @@ class FullArguments:
     def _text(self, span: Span) -> bytes:
         try:
             with TraceSource(self._path) as source:
-                if source.stamp != self._stamp:
+                if source.stamp != self.stamp:
                     raise TraceError(f"{self._path}: it has changed since it was opened")
                 skipped = 0
                 while skipped < span.offset:
@@ -71,15 +76,20 @@ class FullArguments:
 
 
 class RowArguments:
-    """The arguments of a trace's slices, by row."""
+    """The arguments of a trace's slices, by row.
+
+    Attributes:
+        source: what finds the arguments of an event.
+        event: the number of each row's event.
+    """
 
     def __init__(self, source: FullArguments, event: Int64) -> None:
-        self._source = source
-        self._event = event
+        self.source = source
+        self.event = event
 
     def __call__(self, row: int) -> Mapping[str, Any]:
         """The arguments of one slice; see :meth:`FullArguments.read`."""
-        return self._source.read(int(self._event[row]))
+        return self.source.read(int(self.event[row]))
 
 
 def _elements(text: bytes) -> list[bytes]:

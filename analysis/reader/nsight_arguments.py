@@ -20,16 +20,15 @@ _REFERENCES: Final = ("nameId", "textId", "demangledName", "shortName", "mangled
 class NsightArguments:
     """Finds rows by the number of their event.
 
-    Args:
-        path: the export.
-        stamp: its size and time of change when it was loaded.
+    Attributes:
+        stamp: size and time of change of the export when it was loaded.
         tables: what the upper part of an event's number indexes.
     """
 
     def __init__(self, path: str, stamp: tuple[int, int], tables: Sequence[str]) -> None:
         self._path = os.path.abspath(path)
-        self._stamp = stamp
-        self._tables = tables
+        self.stamp = stamp
+        self.tables = tables
 
     def of_rows(self, event: Int64) -> RowRecords:
         """The records by row, given each row's event."""
@@ -48,9 +47,9 @@ class NsightArguments:
         except OSError as error:
             reason = error.strerror or str(error)
             raise TraceError(f"{self._path}: cannot be read again: {reason}") from error
-        if (status.st_size, status.st_mtime_ns) != self._stamp:
+        if (status.st_size, status.st_mtime_ns) != self.stamp:
             raise TraceError(f"{self._path}: it has changed since it was opened")
-        table = self._tables[event >> KEY_BITS]
+        table = self.tables[event >> KEY_BITS]
         try:
             with Database(self._path) as database:
                 record = database.record(table, event & ((1 << KEY_BITS) - 1))
@@ -64,12 +63,17 @@ class NsightArguments:
 
 
 class RowRecords:
-    """The records of a trace's slices, by row."""
+    """The records of a trace's slices, by row.
+
+    Attributes:
+        source: what finds the record of an event.
+        event: the number of each row's event.
+    """
 
     def __init__(self, source: NsightArguments, event: Int64) -> None:
-        self._source = source
-        self._event = event
+        self.source = source
+        self.event = event
 
     def __call__(self, row: int) -> Mapping[str, Any]:
         """All that is recorded of one slice; see :meth:`NsightArguments.read`."""
-        return self._source.read(int(self._event[row]))
+        return self.source.read(int(self.event[row]))
