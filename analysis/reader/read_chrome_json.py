@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from whichlayer.analysis.errors import TraceError, TraceWarning
 from whichlayer.analysis.reader.collector import Collector
+from whichlayer.analysis.reader.cores import Cores
 from whichlayer.analysis.reader.damage import (
     array_warnings,
     document_warnings,
@@ -17,6 +18,7 @@ from whichlayer.analysis.reader.document import Document
 from whichlayer.analysis.reader.formats import TraceFormat
 from whichlayer.analysis.reader.framing import EventArray, Limits
 from whichlayer.analysis.reader.progress import Progress, Report
+from whichlayer.analysis.reader.sharing import Sharing
 from whichlayer.analysis.reader.source import TraceSource
 from whichlayer.analysis.reader.window import Window
 from whichlayer.analysis.trace.assemble import assemble
@@ -26,9 +28,18 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 def read_chrome_json(
-    source: TraceSource, report: Report | None = None, limits: Limits | None = None
+    source: TraceSource,
+    report: Report | None = None,
+    limits: Limits | None = None,
+    cores: Cores | None = None,
 ) -> Trace:
     """Reads a whole trace.
+
+    Args:
+        source: the file.
+        report: told now and then how far it has been read.
+        limits: how much text is held at a time.
+        cores: how reading is shared among processes, which never changes what is read.
 
     Raises:
         TraceError: the file is no JSON, or JSON but no trace.
@@ -41,14 +52,19 @@ def read_chrome_json(
     def snapshot() -> Trace:
         return assemble(collector.recording_so_far(source, document.header))
 
+    def advance(position: int) -> None:
+        if report is not None:
+            report(Progress(position, source.size, collector.events, snapshot))
+
     array = None
-    while document.find_events():
-        array = EventArray(window, limits or Limits())
-        for chunk in array:
-            collector.add(chunk)
-            if report is not None:
-                report(Progress(source.position, source.size, collector.events, snapshot))
-        warnings += array_warnings(array)
+    with Sharing(cores or Cores.of_machine(), source, collector, advance) as sharing:
+        while document.find_events():
+            array = EventArray(window, limits or Limits())
+            for chunk in array:
+                collector.add(chunk)
+                advance(source.position)
+                sharing.read_on(array)
+            warnings += array_warnings(array)
     if array is None:
         raise TraceError(why_no_trace(document, source))
     if not collector.events and (array.losses or not array.closed):
@@ -57,7 +73,7 @@ def read_chrome_json(
         raise TraceError("not a trace: a list without events")
     if collector.events and not collector.groups.have_phases:
         raise TraceError("JSON, but not a trace: its entries have no phase (ph)")
-    warnings += document_warnings(document, source, array, window.offset + len(window.data))
+    warnings += document_warnings(document, source, array, window.end)
     return assemble(collector.recording(source, document.header, warnings))
 
 
