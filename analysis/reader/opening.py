@@ -29,13 +29,24 @@ _NSIGHT_REPORTS = (".nsys-rep", ".qdrep", ".qdstrm")
 _LARGE_BLOCK = 1 << 24
 
 
-def open_trace(path: str | os.PathLike[str], *, progress: Report | None = None) -> Trace:
+def open_trace(
+    path: str | os.PathLike[str],
+    *,
+    progress: Report | None = None,
+    cache: bool = False,
+    keep: bool = True,
+) -> Trace:
     """Reads a recording.
 
     Args:
         path: a trace, a directory that holds exactly one, or ``-`` for standard input.
         progress: called now and then while the file is read; what it raises ends the
             reading and comes out of here.
+        cache: take a large file's columns from the user's cache folder if they are there,
+            and put them there if not; else that folder is neither read nor written. Nothing
+            of standard input is ever put there.
+        keep: put them there before returning; else ``whichlayer.analysis.cache.reuse.keep``
+            does, once somebody calls it.
 
     Raises:
         TraceError: there is no trace that could be read; one line that names the file.
@@ -47,6 +58,10 @@ def open_trace(path: str | os.PathLike[str], *, progress: Report | None = None) 
             if name == standard_input.NAME:
                 return replace(_read(standard_input.spool(report=progress), progress), path=name)
             name = _file_at(name)
+            if cache:
+                from whichlayer.analysis.cache.reuse import read_through
+
+                return read_through(name, lambda: _read(name, progress), keep_now=keep)
             return _read(name, progress)
     except TraceError as error:
         raise TraceError(clean(f"{name}: {error}")) from error.__cause__

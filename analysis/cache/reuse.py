@@ -1,0 +1,200 @@
+"""Finds the entry of a trace, and writes one.
+
+Whatever goes wrong here, the trace is read from its own file, and nobody hears of it: a cache
+is to be fast, not to be there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Final
+from weakref import WeakKeyDictionary
+
+import msgspec
+
+from whichlayer.analysis.cache.checks import check
+from whichlayer.analysis.cache.contents import Contents, NotStorable, pack, unpack
+from whichlayer.analysis.cache.entries import (
+    entry_path,
+    make_room,
+    obstacle,
+    part_path,
+    remove_abandoned,
+)
+from whichlayer.analysis.cache.file_layout import (
+    Array,
+    Damaged,
+    read_arrays,
+    read_header,
+    write_file,
+)
+from whichlayer.analysis.cache.identity import Identity, identify
+from whichlayer.analysis.cache.location import is_own, locate, make_folder
+from whichlayer.analysis.cache.mounts import is_local
+from whichlayer.analysis.cache.version import reader_version
+from whichlayer.analysis.trace.columns import Trace
+
+#: Traces with fewer events are read from their file in a quarter of a second.
+FEWEST_EVENTS: Final = 50_000
+
+#: What opening must not wait for, follow or hand on.
+_FLAGS: Final = (
+    os.O_RDONLY
+    | getattr(os, "O_NOFOLLOW", 0)
+    | getattr(os, "O_NONBLOCK", 0)
+    | getattr(os, "O_CLOEXEC", 0)
+)
+
+_TROUBLE = (OSError, ValueError, MemoryError, RecursionError, Damaged, NotStorable)
+
+#: What traces were read from, until they are kept.
+_noted: WeakKeyDictionary[Trace, Identity] = WeakKeyDictionary()
+
+
+def read_through(path: str, read: Callable[[], Trace], *, keep_now: bool) -> Trace:
+    """The trace of a file from the cache, else from the file.
+
+    Args:
+        path: the file.
+        read: reads it; what it raises comes out of here.
+        keep_now: write the entry before returning; else it is left to :func:`keep`.
+    """
+    folder = locate().usable
+    identity = _identity(path) if folder is not None and reader_version() else None
+    if folder is None or identity is None:
+        return read()
+    found = find(folder, identity, path)
+    if found is not None:
+        return found
+    trace = read()
+    _noted[trace] = identity
+    if keep_now:
+        keep(trace)
+    return trace
+
+
+def find(folder: Path, identity: Identity, name: str) -> Trace | None:
+    """The trace of an entry, None where there is none that can be trusted.
+
+    Args:
+        folder: the cache.
+        identity: of the trace's file now.
+        name: the file as the user named it.
+    """
+    try:
+        file = _open(entry_path(folder, identity.key))
+    except _TROUBLE:
+        return None
+    try:
+        stored = read_header(file)
+        if stored.header.get("trace") != _stamp(identity):
+            return None
+        contents = msgspec.convert(stored.header.get("contents"), Contents)
+        arrays = read_arrays(file, stored, is_local(folder))
+        check(contents, arrays)
+        trace = unpack(name, contents, arrays)
+        with contextlib.suppress(OSError):  # a disk that is read-only now
+            os.utime(file)
+        return trace
+    except _TROUBLE:
+        return None
+    finally:
+        os.close(file)
+
+
+def keep(trace: Trace) -> bool:
+    """Write the entry of a trace that :func:`read_through` has read from its file.
+
+    Returns:
+        Whether there is one now.
+    """
+    identity = _noted.pop(trace, None)
+    location = locate()
+    if identity is None or location.usable is None or trace.events < FEWEST_EVENTS:
+        return False
+    try:
+        return _write(trace, identity, location.usable, location.limit)
+    except _TROUBLE:
+        return False
+
+
+def describe(path: Path) -> str | None:
+    """The file whose trace an entry holds, None where it is damaged."""
+    try:
+        file = _open(path)
+    except _TROUBLE:
+        return None
+    try:
+        trace = read_header(file).header.get("trace")
+    except _TROUBLE:
+        return None
+    finally:
+        os.close(file)
+    name = trace.get("path") if isinstance(trace, dict) else None
+    return name if isinstance(name, str) else None
+
+
+def _write(trace: Trace, identity: Identity, folder: Path, limit: int) -> bool:
+    contents, arrays = pack(trace)
+    # What would be refused when it is read must not be written again and again.
+    check(msgspec.convert(contents, Contents), arrays)
+    make_folder(folder)
+    if locate().usable != folder:
+        return False
+    remove_abandoned(folder)
+    path = entry_path(folder, identity.key)
+    size = sum(array.nbytes for array in arrays.values())
+    if obstacle(folder, size) or not make_room(folder, size, limit, path):
+        return False
+    # The columns are of what the file held before it was read: is it the same still?
+    if _identity(identity.path) != identity:
+        return False
+    header = {"trace": _stamp(identity), "contents": contents}
+    _write_file(path, part_path(folder, identity.key), header, arrays)
+    return True
+
+
+def _write_file(path: Path, part: Path, header: dict[str, Any], arrays: dict[str, Array]) -> None:
+    """Put a whole file into its place at once: nobody ever sees half of one."""
+    file = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o600)
+    try:
+        with os.fdopen(file, "wb") as stream:
+            write_file(stream, header, arrays)
+        part.replace(path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            part.unlink()
+        raise
+
+
+def _open(path: Path) -> int:
+    """Open an entry.
+
+    Raises:
+        OSError: it cannot be opened.
+        Damaged: it is no file that the user alone could have written.
+    """
+    file = os.open(path, _FLAGS)
+    status = os.fstat(file)
+    if not stat.S_ISREG(status.st_mode) or not is_own(status):
+        os.close(file)
+        raise Damaged("not a file of the user's own")
+    return file
+
+
+def _stamp(identity: Identity) -> dict[str, Any]:
+    """What an entry has to say for its columns to be those of the file, in the words of JSON."""
+    stamp = asdict(identity) | {"reader": reader_version()}
+    return {key: list(one) if isinstance(one, tuple) else one for key, one in stamp.items()}
+
+
+def _identity(path: str) -> Identity | None:
+    try:
+        return identify(path)
+    except (OSError, ValueError):
+        return None
