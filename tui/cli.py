@@ -140,11 +140,11 @@ def _report(arguments: Sequence[str]) -> int:
 
 def _rules(arguments: Sequence[str]) -> int:
     parser = Parser(prog="whichlayer rules", description="What whichlayer can diagnose.")
-    parser.add_argument("ids", metavar="ID", nargs="*", help="explain these rules in full")
+    parser.add_argument("ids", metavar="ID", nargs="*", help="explain these rules or gates in full")
     typed = parser.parse_args(arguments)
-    from whichlayer.analysis.report.rule_list import every_rule, explain_rules, list_rules
+    from whichlayer.analysis.report.rule_list import explain_rules, known_ids, list_rules
 
-    unknown = [rule_id for rule_id in typed.ids if rule_id not in every_rule()]
+    unknown = [rule_id for rule_id in typed.ids if rule_id not in known_ids()]
     if unknown:
         raise UsageError(f"there is no rule {unknown[0]!r}; 'whichlayer rules' lists them")
     _write((explain_rules(typed.ids) if typed.ids else list_rules()).encode(), None)
@@ -228,7 +228,7 @@ def _refusals(path: str, typed: Namespace) -> Iterator[None]:
 
 
 def _options(typed: Namespace) -> Options:
-    from whichlayer.analysis.results import Options
+    from whichlayer.analysis.options import Options
 
     return Options(
         span_ns=typed.span,

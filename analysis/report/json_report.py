@@ -41,6 +41,7 @@ def render(analysis: Analysis) -> bytes:
             "above_share": values.number(analysis.verdict.above_share),
             "below_share": values.number(analysis.verdict.below_share),
             "text": values.words(analysis.verdict.text),
+            "caveat": values.words(analysis.verdict.caveat),
         },
         **_layers(analysis.budget),
         "budget": _budget(analysis.budget),

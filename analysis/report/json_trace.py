@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from whichlayer.analysis.errors import TraceWarning
+from whichlayer.analysis.quality import most_severe_first, severity_of
 from whichlayer.analysis.report import json_values as values
 from whichlayer.analysis.report.job import find_rank, find_world_size
 from whichlayer.analysis.report.recorded import find_recorded
@@ -34,8 +35,8 @@ def trace_fields(analysis: Analysis) -> dict[str, Any]:
 
 
 def every_warning(analysis: Analysis) -> list[TraceWarning]:
-    """What reading and analysing warned of, each once."""
-    return list(dict.fromkeys((*analysis.trace.warnings, *analysis.warnings)))
+    """What reading and analysing warned of, each once, most severe first."""
+    return most_severe_first((*analysis.trace.warnings, *analysis.warnings))
 
 
 def device_rows(analysis: Analysis) -> Iterator[dict[str, Any]]:
@@ -79,6 +80,7 @@ def _device(device: Device) -> dict[str, Any]:
 def _warning(warning: TraceWarning) -> dict[str, Any]:
     return {
         "code": values.words(warning.code),
+        "severity": severity_of(warning).id,
         "message": values.words(warning.message),
         "count": warning.count,
         "byte_offset": None if warning.byte_offset < 0 else warning.byte_offset,

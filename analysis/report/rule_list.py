@@ -1,13 +1,15 @@
-"""The rules there are, as text for people."""
+"""The rules and the gates of trust there are, as text for people."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from inspect import getdoc
 from itertools import chain
 from types import ModuleType
 
+from whichlayer.analysis.quality.catalogue import gate_modules
+from whichlayer.analysis.quality.gate import Effect, Gate
 from whichlayer.analysis.report.text_layout import wrap
 from whichlayer.analysis.rule import Rule, rule_modules
 
@@ -15,6 +17,13 @@ from whichlayer.analysis.rule import Rule, rule_modules
 _COMMON = {
     "note": "share of the window from which it is listed as a finding",
     "major": "share of the window from which the finding counts as major",
+}
+
+#: What a gate does where it fires as a doubt.
+_EFFECTS = {
+    Effect.LOWER: "every finding is trusted one step less",
+    Effect.GAPS_LOW: "findings from gaps are hints",
+    Effect.ALL_LOW: "every finding is a hint",
 }
 
 #: How docstrings mark code: ``name``, `name` and roles such as :mod:`name`.
@@ -30,6 +39,16 @@ def every_rule() -> dict[str, tuple[Rule, ModuleType]]:
     return {module.RULE.id: (module.RULE, module) for module in modules}
 
 
+def every_gate() -> dict[str, tuple[Gate, ModuleType]]:
+    """Each gate of trust in a recording with the module that explains it, by id."""
+    return {module.GATE.id: (module.GATE, module) for module in gate_modules()}
+
+
+def known_ids() -> tuple[str, ...]:
+    """The words that :func:`explain_rules` takes."""
+    return (*every_rule(), *every_gate())
+
+
 def list_rules() -> str:
     """Every rule in short: id, layer, title and thresholds with their defaults."""
     found = [rule for rule, _ in every_rule().values()]
@@ -43,36 +62,64 @@ def list_rules() -> str:
     for rule in found:
         lines += wrap(_plain(rule.title), f"{rule.id:<{width}}  {rule.layer.id:<9}  ")
         if rule.thresholds:
-            lines += wrap(", ".join(_thresholds(rule)), " " * (width + 13))
+            lines += wrap(", ".join(_thresholds(rule.thresholds)), " " * (width + 13))
+    lines += [
+        "",
+        *wrap("Gates: how far a recording can be trusted. Reports list those that fire."),
+        "",
+    ]
+    for gate, _ in every_gate().values():
+        lines += wrap(_plain(gate.title), f"{gate.id:<5}")
+        if gate.thresholds:
+            lines += wrap(", ".join(_thresholds(gate.thresholds)), " " * 5)
     return "\n".join(lines) + "\n"
 
 
 def explain_rules(ids: Sequence[str]) -> str:
-    """Rules in full: what they mean, what to change, and where their figures come from.
+    """Rules and gates in full: what they mean, what to do, where their figures come from.
 
     Raises:
-        KeyError: there is no rule of that id.
+        KeyError: there is no rule or gate of that id.
     """
-    rules = every_rule()
-    return "\n".join("\n".join(_in_full(*rules[rule_id])) + "\n" for rule_id in ids)
+    rules, gates = every_rule(), every_gate()
+    texts = [_gate_in_full(*gates[one]) if one in gates else _in_full(*rules[one]) for one in ids]
+    return "\n".join("\n".join(text) + "\n" for text in texts)
 
 
 def _in_full(rule: Rule, module: ModuleType) -> list[str]:
     lines = wrap(f"{_plain(rule.title)} ({rule.layer.text.name})", f"{rule.id}: ", "  ")
+    lines += _explained(module)
+    lines += ["", *wrap(_plain(rule.fix), "  fix         ")]
+    return lines + _figures(rule.thresholds, rule.source)
+
+
+def _gate_in_full(gate: Gate, module: ModuleType) -> list[str]:
+    lines = wrap(_plain(gate.title), f"{gate.id}: ", "  ")
+    lines += [*_explained(module), ""]
+    if gate.effect in _EFFECTS:
+        lines += wrap(_EFFECTS[gate.effect], "  effect      ")
+    return lines + _figures(gate.thresholds, gate.source)
+
+
+def _explained(module: ModuleType) -> list[str]:
+    """What a module says of itself to users."""
+    lines: list[str] = []
     for paragraph in (getdoc(module) or "").split("\n\n"):
         lines += ["", *wrap(_plain(paragraph), "  ")]
-    lines += ["", *wrap(_plain(rule.fix), "  fix         ")]
-    for number, threshold in enumerate(_thresholds(rule) or ["none"]):
-        meaning = _COMMON.get(threshold.partition(" = ")[0], "")
-        text = f"{threshold}: {meaning}" if meaning else threshold
-        lines += wrap(text, f"  {'' if number else 'thresholds':<12}")
-    if rule.source:
-        lines += wrap(_plain(rule.source), "  source      ")
     return lines
 
 
-def _thresholds(rule: Rule) -> list[str]:
-    return [f"{name} = {value:g}" for name, value in rule.thresholds.items()]
+def _figures(thresholds: Mapping[str, float], source: str) -> list[str]:
+    lines: list[str] = []
+    for number, threshold in enumerate(_thresholds(thresholds) or ["none"]):
+        meaning = _COMMON.get(threshold.partition(" = ")[0], "")
+        text = f"{threshold}: {meaning}" if meaning else threshold
+        lines += wrap(text, f"  {'' if number else 'thresholds':<12}")
+    return [*lines, *(wrap(_plain(source), "  source      ") if source else ())]
+
+
+def _thresholds(thresholds: Mapping[str, float]) -> list[str]:
+    return [f"{name} = {value:g}" for name, value in thresholds.items()]
 
 
 def _plain(text: str) -> str:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from whichlayer.analysis.report.advice import RECORDING_SNIPPET, recording_advice
 from whichlayer.analysis.report.job import find_rank, find_world_size
-from whichlayer.analysis.report.json_trace import every_warning
 from whichlayer.analysis.report.text_budget import budget_lines
 from whichlayer.analysis.report.text_findings import finding_lines
 from whichlayer.analysis.report.text_kernels import kernel_lines
 from whichlayer.analysis.report.text_layout import Column, columns_of, fit_path, table, wrap
+from whichlayer.analysis.report.text_quality import quality_lines
 from whichlayer.analysis.report.text_recording import recording_lines
 from whichlayer.analysis.report.units import count_text, time_text
 from whichlayer.analysis.results import Analysis
@@ -32,13 +32,16 @@ def render(analysis: Analysis) -> str:
     """The summary of an analysis as lines of text."""
     accounted = (budget_lines, _devices, finding_lines, kernel_lines)
     told = accounted if analysis.devices else (recording_lines,)
-    parts = (_verdict, _trace, *told, _warnings, _advice)
+    parts = (_verdict, _trace, *told, quality_lines, _advice)
     sections = [part(analysis) for part in parts]
     return "\n\n".join("\n".join(section) for section in sections if section) + "\n"
 
 
 def _verdict(analysis: Analysis) -> list[str]:
-    return wrap(analysis.verdict.text, "VERDICT  ")
+    lines = wrap(analysis.verdict.text, "VERDICT  ")
+    if analysis.verdict.caveat:
+        lines += wrap(analysis.verdict.caveat, " " * 9)
+    return lines
 
 
 def _trace(analysis: Analysis) -> list[str]:
@@ -81,16 +84,6 @@ def _devices(analysis: Analysis) -> list[str]:
         *lines,
         *(line for note in notes for line in wrap(note, "  peaks: ")),
     ]
-
-
-def _warnings(analysis: Analysis) -> list[str]:
-    warnings = every_warning(analysis)
-    if not warnings:
-        return []
-    lines = ["WARNINGS"]
-    for warning in warnings:
-        lines += wrap(f"{warning.message} [{warning.code}]", "  - ")
-    return lines
 
 
 def _advice(analysis: Analysis) -> list[str]:

@@ -6,7 +6,14 @@ import pytest
 
 from whichlayer.analysis.findings.catalogue import all_rules
 from whichlayer.analysis.findings.collect import MIN_SHARE
-from whichlayer.analysis.report.rule_list import every_rule, explain_rules, list_rules
+from whichlayer.analysis.quality.gate import Effect
+from whichlayer.analysis.report.rule_list import (
+    every_gate,
+    every_rule,
+    explain_rules,
+    known_ids,
+    list_rules,
+)
 from whichlayer.analysis.report.text_layout import COLUMNS, columns_of
 
 
@@ -53,3 +60,16 @@ def test_a_note_is_the_share_from_which_findings_are_listed() -> None:
 def test_an_unknown_rule_is_refused() -> None:
     with pytest.raises(KeyError):
         explain_rules(["no-such-rule"])
+
+
+@pytest.mark.parametrize("gate_id", sorted(every_gate()))
+def test_a_gate_is_listed_and_explained_with_effect_and_thresholds(gate_id: str) -> None:
+    gate, module = every_gate()[gate_id]
+    assert gate_id in known_ids()
+    assert f"\n{gate_id:<5}{gate.title}\n" in list_rules()
+    explained = explain_rules([gate_id])
+    assert explained.startswith(f"{gate_id}: {gate.title}\n") and module.__doc__
+    assert all(f"{name} = {value:g}" in explained for name, value in gate.thresholds.items())
+    assert ("effect" in explained) == (gate.effect != Effect.NONE)
+    assert all(columns_of(line) <= COLUMNS for line in explained.splitlines())
+    assert "`" not in explained

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whichlayer.analysis.errors import TraceWarning
+from whichlayer.analysis.errors import Severity, TraceWarning
 from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.report import format_names, render
 from whichlayer.analysis.report.text_layout import (
@@ -303,8 +303,22 @@ def test_one_thing_to_record_is_asked_for_once_and_in_one_wording(
 
 def test_warnings_and_what_to_record_are_told(make_analysis: MakeAnalysis) -> None:
     report = read(make_analysis())
-    assert "the file is cut off [truncated]" in report
+    assert "the file is cut off (byte 4096) [truncated]" in report
     assert "record_shapes=True" in report and "with_stack=True" in report
+
+
+def test_the_quality_of_the_recording_is_told_most_severe_first(
+    make_analysis: MakeAnalysis,
+) -> None:
+    doubt = TraceWarning("Q2", "kernels were lost", severity=Severity.DOUBT)
+    verdict = replace(make_analysis().verdict, caveat="Caution: idle figures are unreliable [Q2].")
+    notes = (TraceWarning("Q5", "overlaps"), doubt)
+    trace = replace(make_analysis().trace, warnings=())
+    report = read(replace(make_analysis(), trace=trace, warnings=notes, verdict=verdict))
+    listed = report.split("QUALITY OF THE RECORDING")[1].splitlines()
+    assert listed[0].strip() == "('whichlayer rules Q2' explains Q2)"
+    assert listed[1:3] == ["  ! kernels were lost [Q2]", "  - overlaps [Q5]"]
+    assert report.splitlines()[1] == "         Caution: idle figures are unreliable [Q2]."
 
 
 def test_nothing_is_asked_for_that_would_tell_nothing_new(make_analysis: MakeAnalysis) -> None:
