@@ -21,7 +21,7 @@ __all__ = ["Analysis", "Options", "TraceError", "analyse", "load"]
 
 _HOME = {
     "Analysis": ("results", "Analysis"),
-    "Options": ("results", "Options"),
+    "Options": ("options", "Options"),
     "TraceError": ("errors", "TraceError"),
     "analyse": ("pipeline", "analyse"),
     "load": ("reader", "open_trace"),

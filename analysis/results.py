@@ -8,7 +8,7 @@ nanoseconds since the trace start. The word "device" in a column is an index int
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
@@ -16,32 +16,12 @@ from numpy.typing import NDArray
 
 from whichlayer.analysis.errors import TraceWarning
 from whichlayer.analysis.layers import Layer
+from whichlayer.analysis.options import Options as Options  # noqa: PLC0414  found here too
 from whichlayer.analysis.trace.columns import Step, Trace
 
 Int64 = NDArray[np.int64]
 Int32 = NDArray[np.int32]
 UInt8 = NDArray[np.uint8]
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What the user asked for beyond the file.
-
-    Attributes:
-        span_ns: (start, end) to analyse, or None.
-        steps: (first, last) ProfilerStep numbers, both in, or None.
-        device: device number as recorded, or None for all.
-        device_model: row of the device table to use for every GPU, or None.
-        peak_bandwidth_gbps: overrides the table's memory bandwidth.
-        peak_tflops: overrides matrix rates, keyed by precision (``bf16`` …).
-    """
-
-    span_ns: tuple[int, int] | None = None
-    steps: tuple[int, int] | None = None
-    device: int | None = None
-    device_model: str | None = None
-    peak_bandwidth_gbps: float | None = None
-    peak_tflops: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from whichlayer.tui.families import Family
+from whichlayer.tui.family import Family
 from whichlayer.tui.palette import (
     BLANK,
     BLANK_MARKED,

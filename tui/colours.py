@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from whichlayer.analysis.layers import Layer
-from whichlayer.tui.families import Family
+from whichlayer.tui.family import Family
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Families: the few classes by which the timeline colours slices.
+"""Tells the family of slices: the few classes by which the timeline colours them.
 
 A family is told from a slice's kind and name alone. It is for the eye; nothing is concluded
 from it.
@@ -7,7 +7,6 @@ from it.
 from __future__ import annotations
 
 import re
-from enum import IntEnum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,50 +14,9 @@ from numpy.typing import NDArray
 from whichlayer.analysis.kernels.names import family
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import SliceKind
+from whichlayer.tui.family import Family
 
 UInt8 = NDArray[np.uint8]
-
-
-class Family(IntEnum):
-    """What a slice is to the eye; the value is its code in arrays of cells."""
-
-    MATMUL = 0
-    ATTENTION = 1
-    CONVOLUTION = 2
-    REDUCTION = 3  # reductions, norms, softmax
-    POINTWISE = 4
-    OPTIMIZER = 5
-    INDEX = 6  # gather, scatter, sort
-    COMPILED = 7  # written by a compiler: Triton, Inductor
-    COLLECTIVE = 8
-    COPY = 9  # copies, memsets, changes of layout
-    KERNEL = 10  # any other work of a GPU
-    GPU_NOTE = 11  # annotations and syncs on a GPU's lanes
-    OPERATOR = 12
-    BACKWARD = 13
-    ANNOTATION = 14
-    LOADER = 15
-    PYTHON = 16
-    MODULE = 17
-    CALL = 18  # of the runtime or driver
-    WAIT = 19  # a call that blocks the host
-    OVERHEAD = 20
-    OTHER = 21
-
-    @property
-    def word(self) -> str:
-        """What a crowd of such slices is called on the timeline."""
-        return _WORDS.get(self, self.name.lower())
-
-
-_WORDS = {
-    Family.CONVOLUTION: "conv",
-    Family.KERNEL: "kernels",
-    Family.GPU_NOTE: "notes",
-    Family.OPERATOR: "operators",
-    Family.CALL: "calls",
-    Family.COPY: "copies",
-}
 
 #: The family of each word of ``whichlayer.analysis.kernels.names.family``.
 _OF_WORD = {

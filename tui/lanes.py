@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from whichlayer.analysis.text import clean
 from whichlayer.analysis.trace.columns import Lane, Trace
 from whichlayer.analysis.trace.kinds import GPU_WORK, LaneKind, SliceKind
-from whichlayer.tui.families import Family
+from whichlayer.tui.family import Family
 from whichlayer.tui.lane_depths import by_depth, nesting_without, part_of
 from whichlayer.tui.raster import Row
 

@@ -7,7 +7,7 @@ from rich.style import Style
 
 from whichlayer.analysis.layers import Layer
 from whichlayer.tui.colours import DARK, DARK_16, LIGHT_16, THEMES, Colours
-from whichlayer.tui.families import Family
+from whichlayer.tui.family import Family
 
 #: Style codes of a timeline row; see :func:`bar_code` and :func:`glyph_code`.
 BLANK, BLANK_MARKED, CURSOR = range(3)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whichlayer.tui.bars import Marks, Painted, fitted, mark, paint
-from whichlayer.tui.families import Family
+from whichlayer.tui.family import Family
 from whichlayer.tui.frame import COARSEST, draw_frame
 from whichlayer.tui.palette import BLANK, BLANK_MARKED, CURSOR, bar_code, lit_code
 from whichlayer.tui.raster import Row

@@ -5,7 +5,7 @@ from rich._palettes import STANDARD_PALETTE
 
 from whichlayer.analysis.layers import Layer
 from whichlayer.tui.colours import DARK, DARK_16, LIGHT, LIGHT_16, THEMES, Colours
-from whichlayer.tui.families import Family
+from whichlayer.tui.family import Family
 from whichlayer.tui.palette import Palette, bar_code, glyph_code, lit_code, mixed, palette_for
 
 #: The sixteen colours as Rich takes them to be.

@@ -11,7 +11,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from whichlayer.analysis.layers import Layer
-from whichlayer.tui.families import Family
+from whichlayer.tui.family import Family
 from whichlayer.tui.keys import KEYS
 from whichlayer.tui.palette import Palette, bar_code
 from whichlayer.tui.widgets.pane import Pane
