@@ -307,12 +307,13 @@ def theme_of(colours: Colours) -> Theme:
     )
 
 
-def run(path: str, options: Options) -> int:
+def run(path: str, options: Options, cache: bool = False) -> int:
     """Show a trace until the user leaves.
 
     Args:
         path: the trace.
         options: what was asked for on the command line.
+        cache: reopen it from the user's cache, and put it there.
 
     Returns:
         0, 130 after Ctrl-C, or 2 if the trace cannot be opened (then with one line on standard
@@ -321,7 +322,7 @@ def run(path: str, options: Options) -> int:
     Raises:
         Exception: whatever else went wrong while loading, once the screen is put away.
     """
-    app = WhichlayerApp(Loader(path, options))
+    app = WhichlayerApp(Loader(path, options, cache=cache))
     app.run()
     if app.error is None:
         return app.return_code or 0

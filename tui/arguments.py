@@ -182,5 +182,8 @@ def add_analysis_options(parser: Parser) -> None:
         default=[],
         help="dense matrix rate of the GPU, such as bf16=989; may be repeated",
     )
-    # Part of the command-line contract; nothing is cached yet, so there is nothing to explain.
-    group.add_argument("--no-cache", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument(
+        "--no-cache",
+        action="store_true",
+        help="read the whole file, and keep nothing of it (see whichlayer cache)",
+    )

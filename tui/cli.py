@@ -75,7 +75,8 @@ def _open(arguments: Sequence[str]) -> int:
         usage="whichlayer FILE [options]\n"
         "       whichlayer report FILE [--format NAME] [-o FILE] [options]\n"
         "       whichlayer demo [NAME] [options]\n"
-        "       whichlayer rules [ID ...]",
+        "       whichlayer rules [ID ...]\n"
+        "       whichlayer cache [clear]",
         description="Which layer keeps the GPU waiting, and where to fix it: "
         "opens a recorded trace on a screen.",
         epilog="Each command has its own --help.",
@@ -133,8 +134,9 @@ def _report(arguments: Sequence[str]) -> int:
         known = " or ".join(format_names())
         raise UsageError(f"there is no format {typed.format!r}; choose {known}")
     _refuse_overwriting(typed.file, typed.output)
-    analysis = _analyse(_load(typed.file, typed.rank), typed)
-    _write(render(analysis, typed.format), typed.output)
+    trace = _load(typed.file, typed)
+    _write(render(_analyse(trace, typed), typed.format), typed.output)
+    _keep(trace)
     return FINE
 
 
@@ -151,7 +153,22 @@ def _rules(arguments: Sequence[str]) -> int:
     return FINE
 
 
+def _cache(arguments: Sequence[str]) -> int:
+    parser = Parser(
+        prog="whichlayer cache",
+        description="What is kept of large traces, so that they open at once.",
+    )
+    parser.add_argument("action", metavar="clear", nargs="?", choices=["clear"], help="empty it")
+    parser.add_argument("--clear", action="store_true", help="the same")
+    typed = parser.parse_args(arguments)
+    from whichlayer.tui.cache_command import cache_text, clear_cache
+
+    _write((clear_cache() if typed.action or typed.clear else cache_text()).encode(), None)
+    return FINE
+
+
 _COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
+    "cache": _cache,
     "demo": _demo,
     "report": _report,
     "rules": _rules,
@@ -165,14 +182,14 @@ def _show(path: str, typed: Namespace) -> int:
     else:
         _check_readable(path)
     if typed.rank is not None:
-        _load(path, typed.rank)
+        _load(path, typed)
     streams = (sys.stdin, sys.stdout, sys.stderr)
     if not all(stream is not None and stream.isatty() for stream in streams):
         raise UsageError(f"the screen needs a terminal; try 'whichlayer report {path}'")
     from whichlayer.tui.app import run
 
     with _refusals(path, typed):
-        return run(path, _options(typed))
+        return run(path, _options(typed), cache=not typed.no_cache)
 
 
 def _take_terminal() -> None:
@@ -194,17 +211,24 @@ def _check_readable(path: str) -> None:
             pass
 
 
-def _load(path: str, rank: int | None) -> Trace:
+def _load(path: str, typed: Namespace) -> Trace:
     """Read a trace, and refuse it if it is of another rank than the one asked for."""
     from whichlayer.analysis import load
     from whichlayer.analysis.report.job import find_rank
 
-    trace = load(path)
-    found = find_rank(trace.header)
+    trace = load(path, cache=not typed.no_cache, keep=False)
+    found, rank = find_rank(trace.header), typed.rank
     if rank is not None and rank != found:
         is_of = "does not tell its rank" if found is None else f"is of rank {found}"
         raise UsageError(f"{path}: --rank {rank}, but this trace {is_of}")
     return trace
+
+
+def _keep(trace: Trace) -> None:
+    """Put the columns of a trace into the cache, now that nobody waits for anything else."""
+    from whichlayer.analysis.cache.reuse import keep
+
+    keep(trace)
 
 
 def _analyse(trace: Trace, typed: Namespace) -> Analysis:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from textual.message import Message
 
 from whichlayer.analysis import analyse
+from whichlayer.analysis.cache.reuse import keep
 from whichlayer.analysis.reader import open_trace
 from whichlayer.analysis.reader.progress import Progress
 from whichlayer.analysis.report.units import count_text
@@ -43,12 +44,18 @@ class Loader:
         options: Options,
         read: Callable[..., Trace] = open_trace,
         analyse_trace: Callable[[Trace, Options], Analysis] = analyse,
+        cache: bool = False,
     ) -> None:
-        """Note what is to be loaded; nothing happens before :meth:`start`."""
+        """Note what is to be loaded; nothing happens before :meth:`start`.
+
+        With ``cache`` the reader is told to reopen the trace from the user's cache, and what it
+        had to read is put there once everything is on the screen.
+        """
         self.path = path
         self._options = options
         self._read = read
         self._analyse = analyse_trace
+        self._reuse: dict[str, bool] = {"cache": True, "keep": False} if cache else {}
         self._stop = threading.Event()
 
     def start(self, post: Post) -> threading.Thread:
@@ -72,13 +79,14 @@ class Loader:
             tell(LoadProgressed(share, f"reading, {count_text(read.events, 'event')}"))
 
         try:
-            trace = self._read(self.path, progress=progress)
+            trace = self._read(self.path, progress=progress, **self._reuse)
             document = open_document(trace)
             _prepare(document)
             tell(DocumentOpened(document))
             tell(LoadProgressed(None, "analysing"))
             analysis = self._analyse(trace, self._options)
             tell(DocumentOpened(with_analysis(document, analysis)))
+            keep(trace)
         except Stopped:
             return
         # Whatever went wrong has to end the screen, which would wait for ever otherwise; the

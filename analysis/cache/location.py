@@ -27,8 +27,8 @@ class Location:
 
     Attributes:
         folder: where it is, or would be; None where nothing says where.
-        limit: most bytes that it may hold.
-        refusal: why it is not used, empty where it is.
+        limit: most bytes that it may hold; 0 switches it off.
+        refusal: why the folder is not to be trusted, or empty.
         note: what is odd about the settings, or empty.
     """
 
@@ -40,7 +40,7 @@ class Location:
     @property
     def usable(self) -> Path | None:
         """The folder, None where it is not to be used."""
-        return None if self.refusal else self.folder
+        return self.folder if self.limit and not self.refusal else None
 
 
 def locate() -> Location:
@@ -49,8 +49,7 @@ def locate() -> Location:
     folder = _folder()
     if folder is None:
         return Location(None, limit, "no home folder is known: set XDG_CACHE_HOME", note)
-    refusal = f"{SIZE_VARIABLE} is 0" if not limit else _refusal(folder)
-    return Location(folder, limit, refusal, note)
+    return Location(folder, limit, _refusal(folder), note)
 
 
 def make_folder(folder: Path) -> None:

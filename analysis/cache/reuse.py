@@ -123,20 +123,30 @@ def keep(trace: Trace) -> bool:
         return False
 
 
-def describe(path: Path) -> str | None:
-    """The file whose trace an entry holds, None where it is damaged."""
+def describe(path: Path) -> tuple[str, str] | None:
+    """What an entry is of, None where it is damaged.
+
+    Returns:
+        The trace's file, and why the entry will not be used for it, or empty.
+    """
     try:
         file = _open(path)
     except _TROUBLE:
         return None
     try:
-        trace = read_header(file).header.get("trace")
+        stamp = read_header(file).header.get("trace")
     except _TROUBLE:
         return None
     finally:
         os.close(file)
-    name = trace.get("path") if isinstance(trace, dict) else None
-    return name if isinstance(name, str) else None
+    if not isinstance(stamp, dict) or not isinstance(name := stamp.get("path"), str):
+        return None
+    now = _identity(name)
+    if now is None:
+        return name, "gone"
+    if stamp == _stamp(now):
+        return name, ""
+    return name, "changed" if stamp.get("reader") == reader_version() else "of another version"
 
 
 def _write(trace: Trace, identity: Identity, folder: Path, limit: int) -> bool:
