@@ -11,8 +11,8 @@ from tests.tui.recording import ADD, GEMM, LANES, NCCL, Slice, build_trace, step
 from whichlayer.analysis.trace.columns import Lane
 from whichlayer.analysis.trace.kinds import LaneKind, SliceKind
 from whichlayer.tui.document import Document, open_document
-from whichlayer.tui.families import families_of
-from whichlayer.tui.family import Family, family_of
+from whichlayer.tui.families import families_of, family_of
+from whichlayer.tui.family import Family
 from whichlayer.tui.lane_depths import nesting_without
 from whichlayer.tui.lanes import FOLDED_ROWS, Fold, list_lanes, shown_rows
 from whichlayer.tui.names import short_of
