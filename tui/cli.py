@@ -136,7 +136,7 @@ def _report(arguments: Sequence[str]) -> int:
     _refuse_overwriting(typed.file, typed.output)
     trace = _load(typed.file, typed)
     _write(render(_analyse(trace, typed), typed.format), typed.output)
-    _keep(trace)
+    _keep(trace, typed)
     return FINE
 
 
@@ -182,7 +182,7 @@ def _show(path: str, typed: Namespace) -> int:
     else:
         _check_readable(path)
     if typed.rank is not None:
-        _load(path, typed)
+        _keep(_load(path, typed), typed)
     streams = (sys.stdin, sys.stdout, sys.stderr)
     if not all(stream is not None and stream.isatty() for stream in streams):
         raise UsageError(f"the screen needs a terminal; try 'whichlayer report {path}'")
@@ -224,8 +224,10 @@ def _load(path: str, typed: Namespace) -> Trace:
     return trace
 
 
-def _keep(trace: Trace) -> None:
+def _keep(trace: Trace, typed: Namespace) -> None:
     """Put the columns of a trace into the cache, now that nobody waits for anything else."""
+    if typed.no_cache:
+        return
     from whichlayer.analysis.cache.reuse import keep
 
     keep(trace)
