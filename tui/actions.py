@@ -14,7 +14,7 @@ from textual.screen import Screen
 
 from whichlayer.tui import travel
 from whichlayer.tui.colours import DARK, LIGHT
-from whichlayer.tui.document import Document
+from whichlayer.tui.document import Document, warnings_of
 from whichlayer.tui.keys import KEYS
 from whichlayer.tui.layout import PANELS
 from whichlayer.tui.view import History, View
@@ -23,6 +23,7 @@ from whichlayer.tui.widgets.help_screen import HelpScreen
 from whichlayer.tui.widgets.kernel_table import KernelTable
 from whichlayer.tui.widgets.pane import Pane
 from whichlayer.tui.widgets.panel import Panel
+from whichlayer.tui.widgets.quality_screen import QualityScreen
 from whichlayer.tui.widgets.region import RegionPane
 from whichlayer.tui.widgets.timeline import Timeline
 
@@ -236,6 +237,10 @@ class KeyActions(App[int]):
     def action_interrupt(self) -> None:
         """Leave as a signal would have made us."""
         self.exit(INTERRUPTED, return_code=INTERRUPTED)
+
+    def action_quality(self) -> None:
+        """The quality sheet: what is missing or odd in the recording."""
+        self.push_screen(QualityScreen(self.panes[0].palette, warnings_of(self.document)))
 
     def action_help(self) -> None:
         """The help sheet."""

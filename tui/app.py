@@ -35,6 +35,7 @@ from whichlayer.tui.messages import (
     LoadProgressed,
     Looked,
     PanelWanted,
+    QualityAsked,
     SpanOpened,
     StretchChosen,
     Subject,
@@ -215,6 +216,10 @@ class WhichlayerApp(KeyActions):
     @on(FitAsked)
     def _fit_asked(self) -> None:
         self.action_fit_thing()
+
+    @on(QualityAsked)
+    def _quality_asked(self) -> None:
+        self.action_quality()
 
     @on(TimelineResized)
     def _timeline_resized(self) -> None:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from whichlayer.analysis.errors import TraceWarning
+from whichlayer.analysis.quality import most_severe_first
 from whichlayer.analysis.results import Analysis
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import SliceKind
@@ -91,6 +93,14 @@ class Document:
         place = int(np.searchsorted(segments.end_ns, time_ns, "right"))
         inside = place < len(segments.end_ns) and segments.start_ns[place] <= time_ns
         return place if inside else -1
+
+
+def warnings_of(document: Document | None) -> tuple[TraceWarning, ...]:
+    """What reading and the analysis warned of so far, the most severe first."""
+    if document is None:
+        return ()
+    found = () if document.analysis is None else document.analysis.warnings
+    return tuple(most_severe_first((*document.trace.warnings, *found)))
 
 
 def open_document(trace: Trace) -> Document:

@@ -37,6 +37,7 @@ class Key:
 
 _READABLE = {
     "plus": "+",
+    "exclamation_mark": "!",
     "equals_sign": "=",
     "minus": "-",
     "left_square_bracket": "[",
@@ -116,6 +117,8 @@ KEYS: tuple[Key, ...] = (
         mouse="wheel over the region pane"),
     Key("sort", ("t",), "sort", "sort the kernel table by the next column", _PANELS,
         mouse="click on a heading"),
+    Key("quality", ("exclamation_mark",), "quality", "how far the recording can be trusted", _OTHER,
+        mouse="click on the notes in the header"),
     Key("theme", ("T",), "theme", "dark or light", _OTHER),
     Key("commands", ("colon", "ctrl+p"), "command_palette", "commands by name", _OTHER),
     Key("help", ("question_mark",), "help", "this help", _OTHER, "? help"),

@@ -36,6 +36,10 @@ class DocumentOpened(Message):
     document: Document
 
 
+class QualityAsked(Message):
+    """The user asked how far the recording can be trusted."""
+
+
 @dataclass
 class LoadFailed(Message):
     """The trace cannot be opened; ``error`` is what the loader raised."""

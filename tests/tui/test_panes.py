@@ -27,7 +27,7 @@ async def test_header_names_file_gpu_rank_and_window(trace: Trace, analysis: Ana
     async with screen_of(trace, analysis) as (app, _):
         (line,) = text_of(app, "header")
         for fact in ("whichlayer", "step.json", "A100-SXM4-80GB", "rank 3/8", "steps 1–3",
-                     "3.000 ms", "1 warning under findings", "● ready"):  # fmt: skip
+                     "3.000 ms", "! 1 note on the recording", "● ready"):  # fmt: skip
             assert fact in line
 
 

@@ -5,13 +5,18 @@ from __future__ import annotations
 import os
 
 from rich.cells import cell_len
+from rich.style import Style
+from textual import events
 from textual.strip import Strip
 
+from whichlayer.analysis.errors import Severity
 from whichlayer.analysis.layers import Layer
+from whichlayer.analysis.quality import severity_of
 from whichlayer.analysis.report.units import count_text, share_text, time_text
 from whichlayer.analysis.results import Analysis, Budget
 from whichlayer.analysis.text import clean
-from whichlayer.tui.document import Document
+from whichlayer.tui.document import Document, warnings_of
+from whichlayer.tui.messages import QualityAsked
 from whichlayer.tui.view import View
 from whichlayer.tui.widgets.pane import Pane, Piece, shortened, strip_of
 
@@ -23,6 +28,10 @@ _SIDES = {
     "unclear": "UNCLEAR",
     "healthy": "HEALTHY",
 }
+
+
+#: Width from which the header says what its notes are about.
+_ROOMY = 110
 
 
 class Header(Pane):
@@ -52,14 +61,14 @@ class Header(Pane):
         bar = self.palette.style(colours.text, colours.surface)
         quiet = self.palette.style(colours.dim, colours.surface)
         name = self.palette.style(colours.canvas, colours.accent, bold=True)
-        right = self._loading()
-        room = self.size.width - cell_len(right) - 13
+        right, notes = self._loading(), self._notes()
+        room = self.size.width - cell_len(right) - cell_len(notes) - 13
         facts = [clean(os.path.basename(self._path.rstrip("/")) or self._path), *self._facts()]
         text, rest = f" {facts[0]}", "".join(f" · {fact}" for fact in facts[1:])
         first = shortened(text, min(cell_len(text), max(room, 0)))
         second = shortened(rest, max(room - cell_len(first), 0))
         pieces: list[Piece] = [(" whichlayer ", name), (first, bar), (second, quiet)]
-        pieces.append((" " + right, bar))
+        pieces += [(notes, self._notes_style(bar)), (" " + right, bar)]
         return strip_of(pieces, self.size.width, bar)
 
     def _loading(self) -> str:
@@ -83,9 +92,33 @@ class Header(Pane):
             first, last = window.steps[0].number, window.steps[-1].number
             facts.append(f"step {first}" if first == last else f"steps {first}–{last}")
         facts.append(time_text(window.end_ns - window.start_ns))
-        if analysis.warnings:
-            facts.append(f"{count_text(len(analysis.warnings), 'warning')} under findings")
         return facts
+
+    def _notes(self) -> str:
+        """How many things are odd about the recording, and the key that tells them."""
+        count = len(warnings_of(self.document))
+        if not count:
+            return ""
+        return (
+            f" ! {count_text(count, 'note')} "
+            if self.size.width < _ROOMY
+            else (f" ! {count_text(count, 'note')} on the recording ")
+        )
+
+    def _notes_style(self, bar: Style) -> Style:
+        """Seen from afar where they take from the verdict."""
+        colours = self.palette.colours
+        warnings = warnings_of(self.document)
+        if warnings and severity_of(warnings[0]) > Severity.NOTE:
+            return self.palette.style(colours.canvas, colours.warning, bold=True)
+        return self.palette.style(colours.warning, colours.surface, bold=True) if warnings else bar
+
+    def on_click(self, event: events.Click) -> None:
+        """A click on the notes tells them."""
+        notes = cell_len(self._notes())
+        right = self.size.width - cell_len(self._loading()) - 1
+        if right - notes <= event.x < right:
+            self.post_message(QualityAsked())
 
 
 def device_facts(document: Document, device: int) -> list[str]:
@@ -154,4 +187,6 @@ def side_text(analysis: Analysis) -> str:
     """The verdict's side in the words of the GPU's vendor."""
     vendor = analysis.devices[0].vendor if analysis.devices else ""
     text = _SIDES.get(analysis.verdict.side, analysis.verdict.side.upper())
+    if analysis.verdict.caveat:
+        text += "?"
     return text.replace("CUDA", {"amd": "HIP", "intel": "XPU"}.get(vendor, "CUDA"))
