@@ -67,13 +67,18 @@ class Row:
         # overlap (damaged traces, kernels of programmatic dependent launch).
         self._reach = end_ns
         self._holder: Int32 | None = None
-        if len(slices) and (end_ns[1:] < end_ns[:-1]).any() | (start_ns[1:] < end_ns[:-1]).any():
+        self._families: tuple[_Family | _Overlapping, ...]
+        if (start_ns[1:] < end_ns[:-1]).any():
             self._reach = np.maximum.accumulate(end_ns)
             grows = np.concatenate(([True], end_ns[1:] > self._reach[:-1]))
             indices = np.arange(len(slices), dtype=np.int32)
             self._holder = np.maximum.accumulate(np.where(grows, indices, 0)).astype(np.int32)
-        self._busy_before = _prefix_of_union(start_ns, self._reach)
-        self._families = _split_by_family(self) if len(slices) else ()
+            self._busy_before = _prefix_of_union(start_ns, self._reach)
+            self._families = tuple(_Overlapping(self, code) for code in _codes(family))
+        else:
+            length = end_ns - start_ns
+            self._busy_before = _prefix(length)
+            self._families = tuple(_Family(family, length, code) for code in _codes(family))
 
     def __len__(self) -> int:
         return len(self.slices)
@@ -115,9 +120,8 @@ class Row:
         if not len(self):
             return _empty_cells(len(edges) - 1)
         from_left = (begun > 0) & (self._reach[before] > edges)
-        busy = np.diff(
-            self._busy_before[begun] - np.where(from_left, self._reach[before] - edges, 0)
-        )
+        over = np.where(from_left, self._reach[before] - edges, 0)
+        busy = np.diff(self._busy_before[begun] - over)
         started = np.diff(begun)
         carried = from_left[:-1]
         count = started + carried
@@ -126,14 +130,14 @@ class Row:
         last = np.where(started > 0, begun[1:] - 1, np.where(carried, held, -1))
         share = busy / np.diff(edges)
         level = np.clip(np.floor(share * FULL + 0.5), count > 0, FULL).astype(np.uint8)
-        family = self._dominant(edges, first, last, count)
+        family = self._dominant(_Edges(edges, begun, over), first, last, count)
         return Cells(
             busy, level, family, count, first.astype(np.int32), last.astype(np.int32), from_left
         )
 
-    def _dominant(self, edges: Int64, first: Int64, last: Int64, count: Int64) -> UInt8:
+    def _dominant(self, edges: _Edges, first: Int64, last: Int64, count: Int64) -> UInt8:
         """The family with the most time in each cell."""
-        low, high = edges[:-1], edges[1:]
+        low, high = edges.time_ns[:-1], edges.time_ns[1:]
 
         def inside(index: Int64) -> Int64:
             part = np.minimum(self.end_ns[index], high) - np.maximum(self.start_ns[index], low)
@@ -144,8 +148,10 @@ class Row:
         crowded = np.flatnonzero(count > 2)
         if not len(crowded) or len(self._families) < 2:
             return family
-        low, high = low[crowded], high[crowded]
-        times = np.stack([part.between(low, high) for part in self._families])
+        low_edges, high_edges = edges.of(crowded), edges.of(crowded + 1)
+        times = np.stack(
+            [part.until(high_edges) - part.until(low_edges) for part in self._families]
+        )
         best = times.argmax(axis=0)
         codes = np.array([part.code for part in self._families], dtype=np.uint8)
         family[crowded] = np.where(times.max(axis=0) > 0, codes[best], family[crowded])
@@ -156,30 +162,69 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
+class _Edges:
+    """Instants, and where each lies in a row.
+
+    Attributes:
+        time_ns: int64 (n,).
+        begun: int64 (n,), how many slices begin before.
+        over: int64 (n,), for how long the slices that run then go on.
+    """
+
+    time_ns: Int64
+    begun: Int64
+    over: Int64
+
+    def of(self, chosen: NDArray[np.intp]) -> _Edges:
+        """Some of them."""
+        return _Edges(self.time_ns[chosen], self.begun[chosen], self.over[chosen])
+
+
 class _Family:
-    """The slices of one family in a row, with prefix sums of their time."""
+    """The slices of one family in a row without overlaps, with prefix sums of their time."""
 
-    code: int
-    start_ns: Int64
-    reach: Int64
-    before: Int64
+    def __init__(self, family: UInt8, length: Int64, code: int) -> None:
+        self.code = code
+        members = np.flatnonzero(family == code)
+        self._before = _prefix(length[members])
+        self._members = members.astype(np.int32)
 
-    def between(self, low: Int64, high: Int64) -> Int64:
-        return _covered(self.start_ns, self.reach, self.before, high) - _covered(
-            self.start_ns, self.reach, self.before, low
-        )
+    def until(self, edges: _Edges) -> Int64:
+        """Time covered before each instant."""
+        # Needles of another type would make the search convert the whole column.
+        begun = np.searchsorted(self._members, edges.begun.astype(np.int32), "left")
+        # The one slice that may run across an instant is the last to begin before it.
+        last = self._members[np.maximum(begun - 1, 0)]
+        runs = (begun > 0) & (last == edges.begun - 1)
+        return np.asarray(self._before[begun] - np.where(runs, edges.over, 0))
 
 
-def _split_by_family(row: Row) -> tuple[_Family, ...]:
-    codes = np.flatnonzero(np.bincount(row.family, minlength=1))
-    if len(codes) < 2:
-        return ()
-    parts = []
-    for code in codes.tolist():
+class _Overlapping:
+    """The slices of one family in a row where some overlap."""
+
+    def __init__(self, row: Row, code: int) -> None:
+        self.code = code
         mine = np.flatnonzero(row.family == code)
-        start, reach = row.start_ns[mine], np.maximum.accumulate(row.end_ns[mine])
-        parts.append(_Family(code, start, reach, _prefix_of_union(start, reach)))
-    return tuple(parts)
+        self._start_ns = row.start_ns[mine]
+        self._reach = np.maximum.accumulate(row.end_ns[mine])
+        self._before = _prefix_of_union(self._start_ns, self._reach)
+
+    def until(self, edges: _Edges) -> Int64:
+        """Time covered before each instant."""
+        return _covered(self._start_ns, self._reach, self._before, edges.time_ns)
+
+
+def _codes(family: UInt8) -> list[int]:
+    """The families of a row; none where all slices are of one, which needs no sums."""
+    codes: list[int] = np.flatnonzero(np.bincount(family, minlength=1)).tolist()
+    return codes if len(codes) > 1 else []
+
+
+def _prefix(length: Int64) -> Int64:
+    """Sums of the first i lengths: int64 (n + 1,)."""
+    before = np.zeros(len(length) + 1, dtype=np.int64)
+    np.cumsum(length, out=before[1:])
+    return before
 
 
 def _prefix_of_union(start_ns: Int64, reach: Int64) -> Int64:
