@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 
 from whichlayer.analysis.errors import TraceError
 from whichlayer.analysis.reader import standard_input
 from whichlayer.analysis.reader.formats import trace_formats
+from whichlayer.analysis.reader.memory import keep_freed_memory, no_garbage_collection
 from whichlayer.analysis.reader.progress import Report
 from whichlayer.analysis.reader.source import TraceSource
 from whichlayer.analysis.text import clean
@@ -24,9 +22,6 @@ _LISTED = 8
 
 #: Recordings whose own format only NVIDIA's programs read.
 _NSIGHT_REPORTS = (".nsys-rep", ".qdrep", ".qdstrm")
-
-#: Below the largest block (32 MiB) that glibc takes a lesson from.
-_LARGE_BLOCK = 1 << 24
 
 
 def open_trace(
@@ -53,8 +48,8 @@ def open_trace(
     """
     name = os.fspath(path)
     try:
-        _keep_freed_memory()
-        with _no_garbage_collection():
+        keep_freed_memory()
+        with no_garbage_collection():
             if name == standard_input.NAME:
                 return replace(_read(standard_input.spool(report=progress), progress), path=name)
             name = _file_at(name)
@@ -113,25 +108,3 @@ def _file_at(path: str) -> str:
         )
     listed = ", ".join(traces[:_LISTED]) + (", …" if len(traces) > _LISTED else "")
     raise TraceError(f"a directory with {len(traces)} traces; name one of them: {listed}")
-
-
-def _keep_freed_memory() -> None:
-    """Lets the buffers of one chunk serve for the next.
-
-    They are so large that glibc gives each back to the system when it is freed, and the next
-    one costs a page fault for every 4 KiB. After one larger block was freed, none of it ever
-    touched, it keeps what is smaller. Other allocators do not care.
-    """
-    bytes(_LARGE_BLOCK)
-
-
-@contextmanager
-def _no_garbage_collection() -> Iterator[None]:
-    """Millions of new objects that hold no cycles would only make it run in vain."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
