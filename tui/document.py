@@ -21,6 +21,8 @@ from whichlayer.tui.whole_gaps import WholeGaps
 
 Int32 = NDArray[np.int32]
 
+_INT64_MAX = 2**63 - 1
+
 
 @dataclass(frozen=True, slots=True)
 class Document:
@@ -31,7 +33,6 @@ class Document:
         names: short names of its slices.
         lanes: the lanes in the order of the screen.
         low_ns, high_ns: the stretch that the screen can show.
-        launched, launches: int32, rows of GPU work and the launch of each, sorted by launch.
         analysis: None while it is being worked out.
         owners, gaps, whole_gaps, steps: of each of ``analysis.devices``: who owns its time, the
             pieces of its gaps, its gaps as people count them, and where the window's steps lie.
@@ -43,8 +44,6 @@ class Document:
     lanes: tuple[ShownLane, ...]
     low_ns: int
     high_ns: int
-    launched: Int32
-    launches: Int32
     analysis: Analysis | None = None
     owners: tuple[Owners, ...] = ()
     gaps: tuple[DeviceGaps, ...] = ()
@@ -73,8 +72,7 @@ class Document:
 
     def launched_by(self, row: int) -> Int32:
         """GPU work that a call launched, by trace row."""
-        first, stop = np.searchsorted(self.launches, [row, row + 1])
-        return self.launched[first:stop]
+        return np.flatnonzero(self.trace.launch == row).astype(np.int32)
 
     def activity_of(self, row: int) -> int:
         """Index into ``analysis.activities`` of a trace row, or -1."""
@@ -107,14 +105,12 @@ def open_document(trace: Trace) -> Document:
     """Prepare a trace for the screen; everything but the analysis."""
     families = families_of(trace)
     lanes = list_lanes(trace, families)
-    shown = ~trace.stray & (trace.kind != SliceKind.PROFILER)
-    low = int(trace.start_ns[shown].min()) if shown.any() else 0
+    shown = ~(trace.stray | (trace.kind == SliceKind.PROFILER))
+    low = int(trace.start_ns.min(where=shown, initial=_INT64_MAX)) if shown.any() else 0
     # A slice without length may lie at the very end, and a cell holds what begins before its
     # right edge: one nanosecond more keeps it on the screen.
-    high = int(trace.end_ns[shown].max()) + 1 if shown.any() else 1
-    linked = np.flatnonzero(trace.launch >= 0)
-    launched = linked[np.argsort(trace.launch[linked], kind="stable")].astype(np.int32)
-    return Document(trace, Names(trace), lanes, min(low, 0), high, launched, trace.launch[launched])
+    high = int(trace.end_ns.max(where=shown, initial=-_INT64_MAX)) + 1 if shown.any() else 1
+    return Document(trace, Names(trace), lanes, min(low, 0), high)
 
 
 def with_analysis(document: Document, analysis: Analysis) -> Document:

@@ -40,6 +40,7 @@ _OF_WORD = {
 
 _WAIT = re.compile(r"synchronize|EventQuery|StreamWait|memcpy(?!.*Async)|WithStream", re.IGNORECASE)
 _LOADER = re.compile(r"dataloader|_next_data|_try_get_data", re.IGNORECASE)
+_MODULE = "nn.Module"
 _BACKWARD = re.compile(r"backward|autograd::", re.IGNORECASE)
 
 _BY_KIND = {
@@ -74,7 +75,7 @@ def family_of(kind: SliceKind, name: str) -> Family:
     'MATMUL'
     """
     if kind == SliceKind.PYTHON:
-        return Family.MODULE if name.startswith("nn.Module") else Family.PYTHON
+        return Family.MODULE if name.startswith(_MODULE) else Family.PYTHON
     if kind == SliceKind.KERNEL:
         return _OF_WORD.get(family(name), Family.KERNEL)
     if kind == SliceKind.RUNTIME and _WAIT.search(name):
@@ -86,6 +87,14 @@ def family_of(kind: SliceKind, name: str) -> Family:
     return _BY_KIND.get(kind, Family.OTHER)
 
 
+def _families(kind: SliceKind, names: list[str]) -> list[Family]:
+    """The families of slices of one kind; Python frames have by far the most names."""
+    if kind != SliceKind.PYTHON:
+        return [family_of(kind, name) for name in names]
+    frame, module = Family.PYTHON, Family.MODULE
+    return [module if name.startswith(_MODULE) else frame for name in names]
+
+
 def families_of(trace: Trace) -> UInt8:
     """The family of every slice: uint8 (n,), one look per distinct kind and name."""
     width = len(SliceKind)
@@ -95,7 +104,7 @@ def families_of(trace: Trace) -> UInt8:
     seen[key] = True
     codes = np.tile(_PLAIN, len(trace.strings))
     for kind in _NAMED_KINDS:
-        names = np.flatnonzero(seen[kind::width]).tolist()
-        found = [family_of(kind, trace.strings[name]) for name in names]
-        codes[kind::width][names] = found
+        names = np.flatnonzero(seen[kind::width])
+        texts = [trace.strings[name] for name in names.tolist()]
+        codes[kind::width][names] = _families(kind, texts)
     return np.asarray(codes[key], dtype=np.uint8)

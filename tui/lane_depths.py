@@ -1,13 +1,11 @@
 """In which row of its lane a slice is drawn, where not all slices of a lane are drawn together.
 
-A lane of a large trace holds a million slices: what is done here is done per level of nesting,
-never per slice.
+A lane of a large trace holds a million slices: nothing here goes from slice to slice.
 """
 
 from __future__ import annotations
 
-from itertools import pairwise
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +15,11 @@ from whichlayer.analysis.trace.columns import Trace
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
 Bool = NDArray[np.bool_]
+Ints = NDArray[np.signedinteger[Any]]
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 #: Rounds in which crossing slices are moved to lower rows; real files need one or two.
 _MOST_ROUNDS = 200
-
-#: Of two counts in one number, the bits of the count of slices that are not drawn apart.
-_BITS = 32
 
 
 def part_of(column: NDArray[Scalar], rows: Int32) -> NDArray[Scalar]:
@@ -52,9 +48,8 @@ def nesting_without(trace: Trace, slices: Int32, apart: Bool) -> Int32:
         apart: bool, the shape of ``slices``.
     """
     depth = part_of(trace.depth, slices)
-    counts = _count_nested(slices, part_of(trace.parent, slices), depth, apart)
-    around, plain = counts >> _BITS, counts & (1 << _BITS) - 1
-    nested = (np.where(apart, around, plain) - 1).astype(np.int32)
+    around, plain = _count_nested(slices, part_of(trace.parent, slices), depth, apart)
+    nested = np.where(apart, around, plain).astype(np.int32) - 1
     # Slices that cross are drawn deeper than they are nested.
     if bool((around + plain - 1 != depth).any()):
         for which in (apart, ~apart):
@@ -62,19 +57,29 @@ def nesting_without(trace: Trace, slices: Int32, apart: Bool) -> Int32:
     return nested
 
 
-def _count_nested(slices: Int32, parent: Int32, depth: Int32, apart: Bool) -> Int64:
-    """How many of both sorts a slice and its ancestors are: two counts in one number."""
-    base, stop = int(slices[0]), int(slices[-1]) + 1
-    counts = np.ones(stop - base + 1, dtype=np.int64)
-    counts[slices - base] = np.where(apart, 1 << _BITS, 1)
-    counts[-1] = 0  # what those without a parent add
-    up = np.maximum(parent - base, -1)
-    order = by_depth(depth)
-    bounds = np.cumsum(np.bincount(depth)).tolist()
-    for begin, end in pairwise(bounds):
-        level = order[begin:end]
-        counts[slices[level] - base] += counts[up[level]]
-    return counts[slices - base]
+def _count_nested(slices: Int32, parent: Int32, depth: Int32, apart: Bool) -> tuple[Ints, Ints]:
+    """How many of each sort a slice and its ancestors are: those drawn apart, the others.
+
+    Every slice adds what its parent has counted and then looks where its parent looks, so that
+    each round reaches twice as far up.
+    """
+    deepest = int(depth.max())
+    # Two counts in one number: each way up is gone once.
+    bits, kind = (16, np.int32) if deepest < (1 << 15) - 1 else (32, np.int64)
+    base, count = int(slices[0]), int(slices[-1]) - int(slices[0]) + 1
+    at = slice(count) if count == len(slices) else slices - base
+    counts: Ints = np.ones(count + 1, dtype=kind)
+    counts[at] = np.where(apart, kind(1 << bits), kind(1))
+    counts[-1] = 0  # what those without a parent look at
+    up = np.full(count + 1, count, dtype=np.intp)
+    up[at] = np.where(parent >= base, parent - base, count)
+    reached = 1
+    while reached <= deepest:
+        counts += counts[up]
+        up = up[up]
+        reached *= 2
+    counts = counts[at]
+    return counts >> bits, counts & ((1 << bits) - 1)
 
 
 def _uncross(trace: Trace, slices: Int32, depth: Int32) -> Int32:
