@@ -77,7 +77,12 @@ class Workers:
 
         What comes raises whatever came between, should the worker end before it answers.
         """
-        return self._threads.submit(self._read, cuts)
+        try:
+            return self._threads.submit(self._read, cuts)
+        except RuntimeError as error:  # the interpreter is ending, or may have no more threads
+            lost: Future[Collector] = Future()
+            lost.set_exception(error)
+            return lost
 
     def close(self) -> None:
         """Ends them at once, whatever they are doing."""
@@ -92,10 +97,9 @@ class Workers:
 
     def _start(self) -> None:
         command = _command()
-        if command is None:
-            return
-        for _ in range(self.count):
-            try:
+        # What may fail: no such program, no process or thread more, a null in a path.
+        with contextlib.suppress(OSError, ValueError, RuntimeError, subprocess.SubprocessError):
+            for _ in range(self.count if command else 0):
                 process = subprocess.Popen(
                     command,
                     stdin=subprocess.PIPE,
@@ -104,10 +108,8 @@ class Workers:
                     env=os.environ | _ONE_THREAD,
                     pipesize=_PIPE,
                 )
-            except (OSError, ValueError):
-                return
-            self._processes.append(process)
-            self._threads.submit(self._welcome, process)
+                self._processes.append(process)
+                self._threads.submit(self._welcome, process)
 
     def _welcome(self, process: _Process) -> None:
         _, answers = _pipes(process)
@@ -130,11 +132,11 @@ def _pipes(process: _Process) -> tuple[IO[bytes], IO[bytes]]:
     return process.stdin, process.stdout
 
 
-def _command() -> list[str] | None:
-    """What starts a worker; None where this is no ordinary interpreter."""
+def _command() -> list[str]:
+    """What starts a worker; nothing where this is no ordinary interpreter."""
     name = Path(sys.executable or "").name.lower()
     if getattr(sys, "frozen", False) or not name.startswith(("python", "pypy")):
-        return None
+        return []
     options = [option for flag, option in _OPTIONS.items() if getattr(sys.flags, flag)]
     places = [place for place in sys.path if isinstance(place, str)]
     # -P: what lies in the folder that one happens to be in is nobody's module.

@@ -18,10 +18,11 @@ import pytest
 
 from tests.support.chrome_text import LAYOUTS, write_file
 from tests.support.whole_trace import everything
+from whichlayer.analysis.reader import cores as cores_module
 from whichlayer.analysis.reader import open_trace, sharing, workers
 from whichlayer.analysis.reader.block import Cut
 from whichlayer.analysis.reader.collector import Collector
-from whichlayer.analysis.reader.cores import VARIABLE, Cores
+from whichlayer.analysis.reader.cores import VARIABLE, Cores, usable_cores
 from whichlayer.analysis.reader.framing import Limits
 from whichlayer.analysis.reader.messages import receive, send
 from whichlayer.analysis.reader.progress import Progress, Report
@@ -200,7 +201,6 @@ def test_a_cancelled_reading_leaves_no_process(path: Path, made: list[Started]) 
 
 def start() -> subprocess.Popen[bytes]:
     command = workers._command()
-    assert command is not None
     pipe = subprocess.PIPE
     process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe)
     assert process.stdout is not None
@@ -282,3 +282,30 @@ def test_the_environment_says_how_many_cores(
 def test_small_files_are_read_by_one_process(path: Path, made: list[Started]) -> None:
     assert open_trace(path).events == EVENTS
     assert not made
+
+
+@pytest.mark.parametrize(
+    ("quota", "cores"),
+    [
+        (("150000 100000",), 1),
+        (("200000 100000\n",), 2),
+        (("50000 100000",), 1),
+        (("max 100000",), 64),
+        (("-1\n", "100000\n"), 64),
+        (("300000\n", "100000\n"), 3),
+        (("0 0",), 64),
+        (("",), 64),
+        ((), 64),
+    ],
+    ids=repr,
+)
+def test_a_container_may_use_no_more_cores_than_its_quota(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quota: tuple[str, ...], cores: int
+) -> None:
+    paths = [tmp_path / name for name in ("first", "second")]
+    for path, text in zip(paths, quota, strict=False):
+        path.write_text(text)
+    given = tuple(str(path) for path in paths[: max(1, len(quota))])
+    monkeypatch.setattr(cores_module, "_QUOTAS", (given,))
+    monkeypatch.setattr(os, "process_cpu_count", lambda: 64, raising=False)
+    assert usable_cores() == cores
