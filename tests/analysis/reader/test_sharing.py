@@ -102,13 +102,16 @@ def _sent(value: object) -> Any:
     return receive(pipe)
 
 
-def outcome(path: Path, chunk: int, cores: Cores) -> dict[str, Any] | str:
+def outcome(
+    path: Path, chunk: int, cores: Cores, *, with_arguments: bool = True
+) -> dict[str, Any] | str:
     """All that a file gives, or why it gives nothing."""
     step = patch.object(document, "_STEP", min(chunk, document._STEP))
     try:
         with step, TraceSource(str(path)) as source:
             limits = Limits(chunk, 8 * chunk, 64 * chunk)
-            return everything(read_chrome_json(source, limits=limits, cores=cores))
+            trace = read_chrome_json(source, limits=limits, cores=cores)
+            return everything(trace, with_arguments=with_arguments)
     except TraceError as error:
         return str(error)
 
@@ -264,3 +267,13 @@ def test_progress_grows_while_reading_is_shared(
     told = [(one.bytes_read, one.events) for one in seen]
     assert told == sorted(told) and len(set(told)) > 50
     assert told[-1] == (path.stat().st_size, 3000)
+
+
+def test_real_recordings_are_read_alike(traces: Path) -> None:
+    shared = Cores(2, block=1 << 18, sample=0, least=0)
+    paths = [one for one in sorted(traces.glob("*.json*")) if one.stat().st_size < 1 << 20]
+    for path in paths:
+        with patch.object(sharing, "Workers", lambda count: Inline()):
+            found = outcome(path, 1 << 17, shared, with_arguments=False)
+        assert found == outcome(path, 1 << 17, ALONE, with_arguments=False), path.name
+    assert len(paths) > 20
