@@ -82,6 +82,7 @@ DARK = Colours(
         Family.WAIT: "#d75f5f",
         Family.OVERHEAD: "#875f5f",
         Family.OTHER: "#808080",
+        Family.COUNTER: "#566f7f",
     },
 )
 
@@ -129,6 +130,7 @@ LIGHT = Colours(
         Family.WAIT: "#af3a3a",
         Family.OVERHEAD: "#875f5f",
         Family.OTHER: "#808080",
+        Family.COUNTER: "#6f8795",
     },
 )
 
@@ -178,6 +180,7 @@ DARK_16 = Colours(
         Family.WAIT: "#ff5555",
         Family.OVERHEAD: "#ff5555",
         Family.OTHER: "#aaaaaa",
+        Family.COUNTER: "#55ffff",
     },
     flat=True,
 )
@@ -228,6 +231,7 @@ LIGHT_16 = Colours(
         Family.WAIT: "#aa0000",
         Family.OVERHEAD: "#aa0000",
         Family.OTHER: "#555555",
+        Family.COUNTER: "#0000aa",
     },
     flat=True,
 )

@@ -12,6 +12,7 @@ from whichlayer.analysis.quality import most_severe_first
 from whichlayer.analysis.results import Analysis
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import SliceKind
+from whichlayer.tui.counter_lanes import with_counters, with_samples
 from whichlayer.tui.families import families_of
 from whichlayer.tui.heat import DeviceGaps, HeatRow, step_rows
 from whichlayer.tui.lanes import ShownLane, list_lanes
@@ -110,6 +111,8 @@ def open_document(trace: Trace) -> Document:
     # A slice without length may lie at the very end, and a cell holds what begins before its
     # right edge: one nanosecond more keeps it on the screen.
     high = int(trace.end_ns.max(where=shown, initial=-_INT64_MAX)) + 1 if shown.any() else 1
+    low, high = with_samples(trace, low, high, bool(shown.any()))
+    lanes = with_counters(lanes, trace, high)
     return Document(trace, Names(trace), lanes, min(low, 0), high)
 
 

@@ -33,6 +33,7 @@ class Family(IntEnum):
     WAIT = 19  # a call that blocks the host
     OVERHEAD = 20
     OTHER = 21
+    COUNTER = 22
 
     @property
     def word(self) -> str:
@@ -47,4 +48,5 @@ _WORDS = {
     Family.OPERATOR: "operators",
     Family.CALL: "calls",
     Family.COPY: "copies",
+    Family.COUNTER: "counters",
 }

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from whichlayer.tui.bars import Painted, paint
+from whichlayer.tui.counter_row import CounterRow
 from whichlayer.tui.raster import Cells, Row
 from whichlayer.tui.viewport import Viewport
 
@@ -40,7 +41,7 @@ def draw_frame(rows: Sequence[Row], port: Viewport, name_of: Callable[[int], str
     """Draw rows over a viewport within the budget of their cells."""
     edges = port.edges()
     cells = [row.cells(edges) for row in rows]
-    drawn = [paint(row, c, name_of) for row, c in zip(rows, cells, strict=True)]
+    drawn = [_drawn(row, c, name_of) for row, c in zip(rows, cells, strict=True)]
     budget = int(BYTES_PER_CELL * port.cells * len(rows))
     costs = [painted.cost() for painted in drawn]
     for detail in range(1, COARSEST + 1):
@@ -49,9 +50,16 @@ def draw_frame(rows: Sequence[Row], port: Viewport, name_of: Callable[[int], str
         most = fair_part(costs, budget)
         for i, cost in enumerate(costs):
             if cost > most:
-                drawn[i] = paint(rows[i], cells[i], name_of, detail)
+                drawn[i] = _drawn(rows[i], cells[i], name_of, detail)
                 costs[i] = drawn[i].cost()
     return Frame(tuple(zip(rows, cells, drawn, strict=True)))
+
+
+def _drawn(row: Row, cells: Cells, name_of: Callable[[int], str], detail: int = 0) -> Painted:
+    """One row; a counter has no detail to leave out."""
+    if isinstance(row, CounterRow):
+        return row.paint(cells)
+    return paint(row, cells, name_of, detail)
 
 
 def fair_part(costs: Sequence[int], budget: int) -> int:

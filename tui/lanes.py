@@ -25,7 +25,7 @@ Int32 = NDArray[np.int32]
 UInt8 = NDArray[np.uint8]
 
 #: Rows of a lane that are shown until it is unfolded.
-FOLDED_ROWS = {"gpu": 2, "note": 1, "cpu": 5, "python": 3, "other": 2}
+FOLDED_ROWS = {"gpu": 2, "note": 1, "cpu": 5, "python": 3, "other": 2, "counter": 3}
 
 #: No screen has more rows.
 _TALLEST = 200
@@ -49,7 +49,7 @@ class ShownLane:
 
     Attributes:
         title: the label, clean and short.
-        group: ``gpu``, ``note``, ``cpu``, ``python`` or ``other``.
+        group: ``gpu``, ``note``, ``cpu``, ``python``, ``counter`` or ``other``.
         device: device number as recorded, -1 off the GPU.
         depth: rows that it has.
         first_row: rows to skip while it is folded: outer frames that say nothing.
@@ -91,6 +91,14 @@ class ShownLane:
                 tone=depth & 1,
             )
         return found
+
+    def row_title(self, depth: int, is_first: bool) -> str:
+        """The label of one row: the lane's on its first, none on the others."""
+        return self.title if is_first else ""
+
+    def row_note(self, depth: int) -> str:
+        """What is said at the right of a row's label, where there is room."""
+        return ""
 
     @property
     def most_rows(self) -> int:

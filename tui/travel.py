@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from whichlayer.analysis.trace.kinds import GPU_WORK
+from whichlayer.tui.counter_row import CounterRow
 from whichlayer.tui.document import Document
 from whichlayer.tui.heat import HeatRow
 from whichlayer.tui.lanes import Fold, ShownRow, shown_rows
@@ -119,6 +120,9 @@ def to_slice(document: Document, rows: tuple[ShownRow, ...], view: View, step: i
     row = row_at(document, rows, view.row)
     if row is None or not len(row):
         return None
+    if isinstance(row, CounterRow):
+        place = row.neighbour(view.cursor_ns, step > 0)
+        return view.at(int(row.start_ns[place])) if place >= 0 else None
     cell = view.port.cell_of(view.cursor_ns)
     here = row.index_at(view.cursor_ns, view.port.edge(cell + 1))
     place = here + step if here >= 0 else row.neighbour(view.cursor_ns, step > 0)

@@ -16,6 +16,7 @@ from whichlayer.tui.describe import (
     describe_group,
     describe_warning,
 )
+from whichlayer.tui.describe_counter import describe_counter
 from whichlayer.tui.describe_place import describe_instant, describe_selection
 from whichlayer.tui.messages import Subject
 from whichlayer.tui.view import View
@@ -135,7 +136,9 @@ class RegionPane(Panel):
             return describe_group(analysis, self._subject)
         if view.selection is not None:
             return describe_selection(document, view.device, *view.selection)
-        return describe_instant(document, view.device, view.cursor_ns, self._slice)
+        counter = describe_counter(document, view)
+        instant = describe_instant(document, view.device, view.cursor_ns, self._slice)
+        return [*counter, Line(""), *instant] if counter and instant else counter or instant
 
     def _wrap(self) -> None:
         width = self.size.width

@@ -19,6 +19,9 @@ from whichlayer.tui.widgets.time_pane import TimePane
 #: Rows kept in sight above and below the cursor's row.
 _MARGIN = 1
 
+#: Labels as wide as this have room for the greatest value of a counter.
+_NOTED = 16
+
 
 class Timeline(TimePane, can_focus=True):
     """Lanes from top to bottom; scrolls by rows, its time axis is the view's."""
@@ -148,10 +151,14 @@ class Timeline(TimePane, can_focus=True):
     def _label(self, index: int, view: View) -> Segment:
         assert self.document is not None
         shown = self.rows[index]
-        title = self.document.lanes[shown.lane].title if shown.is_first else ""
+        lane = self.document.lanes[shown.lane]
+        title = lane.row_title(shown.depth, shown.is_first)
+        note = lane.row_note(shown.depth) if self.label_cells >= _NOTED else ""
         more = f"+{shown.hidden}" if shown.hidden else ""
+        if note:
+            more = f" {more} {note}" if more else f" {note}"
         room = self.label_cells - 2 - len(more)
-        if len(title) > room:
+        if len(title) > room and lane.group != "counter":
             more, room = "", self.label_cells - 2
         chosen = index == view.row
         text = f"{'▸' if chosen else ' '}{shortened(title, room)}{more} "
