@@ -7,25 +7,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from textual.app import App, SystemCommand
 from textual.screen import Screen
 
-from whichlayer.tui import travel
 from whichlayer.tui.colours import DARK, LIGHT
-from whichlayer.tui.document import Document, warnings_of
+from whichlayer.tui.deferred import Deferred
+from whichlayer.tui.history import History
 from whichlayer.tui.keys import KEYS
 from whichlayer.tui.layout import PANELS
-from whichlayer.tui.view import History, View
 from whichlayer.tui.widgets.footer import Footer
-from whichlayer.tui.widgets.help_screen import HelpScreen
-from whichlayer.tui.widgets.kernel_table import KernelTable
 from whichlayer.tui.widgets.pane import Pane
 from whichlayer.tui.widgets.panel import Panel
-from whichlayer.tui.widgets.quality_screen import QualityScreen
-from whichlayer.tui.widgets.region import RegionPane
-from whichlayer.tui.widgets.timeline import Timeline
+
+# Nothing here is needed for the first picture, which would wait for NumPy otherwise.
+if TYPE_CHECKING:
+    from whichlayer.tui import travel
+    from whichlayer.tui.document import Document
+    from whichlayer.tui.view import View
+else:
+    travel = Deferred("whichlayer.tui.travel")
 
 #: Exit status of a program that Ctrl-C has ended: 128 and the number of the signal.
 INTERRUPTED = 130
@@ -46,6 +48,14 @@ class KeyActions(App[int]):
 
     def bring_to_front(self, name: str) -> None:
         """Show a panel that shares its place with others."""
+        raise NotImplementedError
+
+    def follow_growth(self) -> None:
+        """Show everything as it comes, if everything is what is shown now."""
+        raise NotImplementedError
+
+    def stop_reading(self) -> bool:
+        """Keep what was read so far without the rest; False where nothing is being read."""
         raise NotImplementedError
 
     @property
@@ -90,6 +100,7 @@ class KeyActions(App[int]):
         """Fit the window, then everything."""
         if self.look is not None and self.document is not None:
             self.look_at(travel.fit(self.document, self.look))
+            self.follow_growth()
 
     def action_fit_thing(self) -> None:
         """Fit what is selected or under the cursor."""
@@ -140,7 +151,7 @@ class KeyActions(App[int]):
         if panel is not None:
             panel.page(pages)
             return
-        self.action_row(pages * max(self.query_one(Timeline).size.height - 1, 1))
+        self.action_row(pages * max(self.query_one("#timeline").size.height - 1, 1))
 
     def action_gap(self, step: int) -> None:
         """The next gap in time."""
@@ -187,10 +198,15 @@ class KeyActions(App[int]):
                 self.say("selecting: move, then v again; esc clears")
 
     def action_clear(self) -> None:
-        """Nothing selected, the timeline in focus."""
-        if self.look is not None:
+        """Nothing selected, the timeline in focus; where that is so, the end of reading."""
+        timeline = self.query_one("#timeline")
+        clear = self.look is None or (self.look.selection, self.look.anchor_ns) == (None, None)
+        if clear and timeline.has_focus and self.stop_reading():
+            return
+        if self.look is not None and not clear:
             self.look_at(self.look.cleared())
-        self.query_one(Timeline).focus()
+        self.say("")
+        timeline.focus()
 
     def action_fold(self) -> None:
         """Show more or less of the lane of the cursor."""
@@ -220,6 +236,8 @@ class KeyActions(App[int]):
 
     def action_read(self) -> None:
         """The next screenful of the region pane, which comes to the front."""
+        from whichlayer.tui.widgets.region import RegionPane
+
         pane = self.query_one(RegionPane)
         if pane.display:
             pane.read_on()
@@ -228,6 +246,8 @@ class KeyActions(App[int]):
 
     def action_sort(self) -> None:
         """Sort the kernel table by its next column."""
+        from whichlayer.tui.widgets.kernel_table import KernelTable
+
         self.say(f"kernels sorted by {self.query_one(KernelTable).sort_by_next()}")
 
     def action_theme(self) -> None:
@@ -240,9 +260,14 @@ class KeyActions(App[int]):
 
     def action_quality(self) -> None:
         """The quality sheet: what is missing or odd in the recording."""
+        from whichlayer.tui.document import warnings_of
+        from whichlayer.tui.widgets.quality_screen import QualityScreen
+
         self.push_screen(QualityScreen(self.panes[0].palette, warnings_of(self.document)))
 
     def action_help(self) -> None:
         """The help sheet."""
+        from whichlayer.tui.widgets.help_screen import HelpScreen
+
         panes = [pane for pane in self.panes if pane.HELP]
         self.push_screen(HelpScreen(panes[0].palette, panes))

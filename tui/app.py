@@ -11,22 +11,21 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import events, on
 from textual.app import App, ComposeResult
 from textual.binding import BindingType
-from textual.containers import Horizontal
 from textual.reactive import Reactive
 from textual.screen import Screen
 from textual.theme import Theme
 from textual.widget import Widget
 
 from whichlayer.analysis.errors import TraceError
-from whichlayer.analysis.results import KernelGroup, Options
 from whichlayer.analysis.text import clean
-from whichlayer.tui import travel
 from whichlayer.tui.actions import KeyActions
 from whichlayer.tui.colours import DARK, THEMES, Colours
-from whichlayer.tui.document import Document
+from whichlayer.tui.deferred import Deferred
+from whichlayer.tui.history import History
 from whichlayer.tui.keys import bindings
 from whichlayer.tui.layout import Arrangement, arrangement_for
 from whichlayer.tui.load import Loader
+from whichlayer.tui.loading import Loading, Stage
 from whichlayer.tui.messages import (
     DocumentOpened,
     FitAsked,
@@ -35,6 +34,7 @@ from whichlayer.tui.messages import (
     LoadProgressed,
     Looked,
     PanelWanted,
+    PanesImported,
     QualityAsked,
     SpanOpened,
     StretchChosen,
@@ -43,24 +43,30 @@ from whichlayer.tui.messages import (
     TimelineResized,
 )
 from whichlayer.tui.palette import palette_for
-from whichlayer.tui.view import History, View
-from whichlayer.tui.viewport import Viewport
-from whichlayer.tui.widgets.findings_list import FindingsList
 from whichlayer.tui.widgets.footer import Footer
-from whichlayer.tui.widgets.header import Header, VerdictLine
-from whichlayer.tui.widgets.heatmap import Heatmap
-from whichlayer.tui.widgets.kernel_table import KernelTable
-from whichlayer.tui.widgets.layer_strip import LayerStrip
-from whichlayer.tui.widgets.overview import Overview
+from whichlayer.tui.widgets.header import Header
+from whichlayer.tui.widgets.opening import Opening
 from whichlayer.tui.widgets.panel import Panel
-from whichlayer.tui.widgets.region import RegionPane
-from whichlayer.tui.widgets.ruler import Ruler
-from whichlayer.tui.widgets.timeline import Timeline
+from whichlayer.tui.widgets.verdict_line import VerdictLine
 
+# What the first picture does without comes with the panes: it brings NumPy.
 if TYPE_CHECKING:
     from textual.command import Provider
 
+    from whichlayer.analysis.options import Options
+    from whichlayer.tui import carry, travel
+    from whichlayer.tui import panes as trace_panes
+    from whichlayer.tui.document import Document
+    from whichlayer.tui.view import View
+else:
+    carry = Deferred("whichlayer.tui.carry")
+    trace_panes = Deferred("whichlayer.tui.panes")
+    travel = Deferred("whichlayer.tui.travel")
+
 WRONG_INPUT = 2
+
+#: Keys that are answered before there is anything they could act on.
+_EARLY_ACTIONS = frozenset({"quit", "interrupt", "theme"})
 
 #: Share of the view that a chosen stretch takes where it has to be zoomed to.
 _STRETCH_SHARE = 0.25
@@ -97,7 +103,9 @@ class WhichlayerApp(KeyActions):
         self.gap_rank: int | None = None
         self._loader = loader
         self._subject: Subject | None = None
+        self._loading = Loading()
         self._touched = False
+        self._follows = True
         self._arranged: Arrangement | None = None
         self._in_front: dict[tuple[str, ...], str] = {}
         for colours in THEMES.values():
@@ -110,27 +118,42 @@ class WhichlayerApp(KeyActions):
         return TraceScreen(id="_default")
 
     def compose(self) -> ComposeResult:
-        """The lines at the top, the timeline, the panels, the keys."""
+        """The lines at the top, the timeline, the panels, the keys; only the lines at first."""
         yield Header(self._loader.path, id="header")
         yield VerdictLine(id="verdict")
-        yield Overview(id="overview")
-        yield Ruler(id="ruler")
-        yield LayerStrip(id="layers")
-        yield Timeline(id="timeline")
-        with Horizontal(id="panels"):
-            yield Heatmap(id="gaps")
-            yield FindingsList(id="findings")
-            yield KernelTable(id="kernels")
-            yield RegionPane(id="region")
+        if "whichlayer.tui.panes" in sys.modules:
+            yield from trace_panes.panes()
+        else:
+            yield Opening(id="opening")
         yield Footer(id="footer")
 
     def on_mount(self) -> None:
-        """Begin to load."""
-        self._arrange(self.size.width, self.size.height)
+        """Begin to load, once the first picture is drawn."""
         self.theme_changed_signal.subscribe(self, lambda _: self._repaint())
+        self._panes_mounted()
+        self.call_after_refresh(self._loader.start, self.post_message)
+
+    @on(PanesImported)
+    async def _panes_imported(self) -> None:
+        if not self._has_panes:
+            with self.batch_update():
+                await self.query_one(Opening).remove()
+                await self.mount(*trace_panes.panes(), before="#footer")
+                self._panes_mounted()
+
+    def _panes_mounted(self) -> None:
+        self._arrange(self.size.width, self.size.height)
         self._repaint()
-        self.query_one(Timeline).focus()
-        self._loader.start(self.post_message)
+        if self._has_panes:
+            self.query_one("#timeline").focus()
+
+    @property
+    def _has_panes(self) -> bool:
+        return bool(self.screen_stack[0].query("#timeline"))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Whether an action makes sense now."""
+        return action in _EARLY_ACTIONS or self._has_panes
 
     def on_unmount(self) -> None:
         """Nobody waits for the loader any more."""
@@ -144,10 +167,26 @@ class WhichlayerApp(KeyActions):
         """Show another view; ``noted`` ones can be undone."""
         self.say("")
         self._touched = True
+        self._follows = False
         self.gap_rank = None
         if self.look is not None and noted:
             self.history.note(self.look, view)
         self._show(view)
+
+    def follow_growth(self) -> None:
+        """Show everything as it comes, if everything is what is shown now."""
+        self._follows = self.look is not None and self.look.port.is_whole
+
+    def stop_reading(self) -> bool:
+        """Keep what was read so far without the rest; False where nothing is being read."""
+        if self._loading.stage not in (Stage.RECEIVING, Stage.READING):
+            return False
+        if self._loading.can_stop:
+            self._loader.keep_part()
+            self.say("reading stops: what was read is kept")
+        else:
+            self.say("nothing can be kept yet: q leaves")
+        return True
 
     def bring_to_front(self, name: str) -> None:
         """Focus a panel or the timeline; a panel that shares its place comes to the front."""
@@ -162,7 +201,12 @@ class WhichlayerApp(KeyActions):
 
     @on(LoadProgressed)
     def _load_progressed(self, message: LoadProgressed) -> None:
-        self.query_one(Header).report(message.doing, message.done)
+        self._loading = message.loading
+        first = self.screen_stack[0]
+        first.query_one(Header).report(message.loading)
+        first.query_one(VerdictLine).report(message.loading)
+        reads = message.loading.stage == Stage.READING
+        first.query_one(Footer).offer_stop(reads and message.loading.can_stop)
 
     @on(LoadFailed)
     def _load_failed(self, message: LoadFailed) -> None:
@@ -171,22 +215,24 @@ class WhichlayerApp(KeyActions):
 
     @on(DocumentOpened)
     def _document_opened(self, message: DocumentOpened) -> None:
-        document = self.document = message.document
-        view = self.look
-        if view is None:
-            port = Viewport.over(document.low_ns, document.high_ns, self._cells)
-            view = View(port, cursor_ns=port.start_ns)
-            self._arrange(self.size.width, self.size.height)
-        if document.analysis is not None:
-            self.query_one(Header).report("")
-            if not self._touched:
-                view = travel.first_look(document, view)
-        self._show(travel.on_row(document, view, view.row) if self._touched else view)
+        message.taken = True
+        old, document = self.document, message.document
+        self.document = document
+        view = carry.opened(document, self._cells) if self.look is None else self.look
+        if old is not None and old.trace is not document.trace:
+            view = carry.carried(view, old, document, self._follows, self._touched)
+            self.history.carry(lambda then: carry.carried_roughly(then, old, document))
+        if document.analysis is not None and not self._touched:
+            view = travel.first_look(document, view)
+        self.look = travel.on_row(document, view, view.row) if self._touched else view
+        self._arrange(self.size.width, self.size.height)
 
     @on(Looked)
     def _looked(self, message: Looked) -> None:
         view = message.view
-        if self.document is not None and self.look is not None and view.row != self.look.row:
+        if self.look is None or view.edition != self.look.edition:
+            return  # it was asked for before more was read, and speaks of other times and lanes
+        if self.document is not None and view.row != self.look.row:
             view = travel.on_row(self.document, view, view.row)
         self.look_at(view, message.noted)
 
@@ -210,8 +256,9 @@ class WhichlayerApp(KeyActions):
 
     @on(LaneFolded)
     def _lane_folded(self, message: LaneFolded) -> None:
-        if self.look is not None and self.document is not None:
-            self.look_at(travel.refolded(self.document, self.look, message.lane))
+        if self.look is None or self.document is None or message.edition != self.look.edition:
+            return
+        self.look_at(travel.refolded(self.document, self.look, message.lane))
 
     @on(FitAsked)
     def _fit_asked(self) -> None:
@@ -232,14 +279,16 @@ class WhichlayerApp(KeyActions):
 
     @on(SubjectChosen)
     def _subject_chosen(self, message: SubjectChosen) -> None:
+        from whichlayer.analysis.results import KernelGroup
+
         self._subject = message.subject
         self._tell_region()
-        if isinstance(message.subject, KernelGroup) and not self.query_one(RegionPane).display:
+        if isinstance(message.subject, KernelGroup) and not self.query_one("#region").display:
             self.say(clean(message.subject.why))
 
     def on_descendant_focus(self) -> None:
         """The region pane speaks of the cursor again once no table has the focus."""
-        if isinstance(self.focused, Timeline | Heatmap):
+        if self.focused is not None and self.focused.id in ("timeline", "gaps"):
             self._subject = None
             self._tell_region()
 
@@ -252,7 +301,7 @@ class WhichlayerApp(KeyActions):
     def _show(self, view: View) -> None:
         if view.port.cells != self._cells:
             view = replace(view, port=view.port.with_cells(self._cells))
-        lines = self.query_one(Timeline).size.height
+        lines = self.screen_stack[0].query_one("#timeline").size.height
         if self.document is not None and view.lines != lines:
             view = travel.with_lines(self.document, view, lines)
         if self.document is not None:
@@ -266,9 +315,11 @@ class WhichlayerApp(KeyActions):
     def _tell_region(self) -> None:
         if self.document is None or self.look is None:
             return
+        from whichlayer.tui.widgets.region import RegionPane
+
         rows = travel.rows_of(self.document, self.look)
         here = travel.slice_at(self.document, rows, self.look)
-        self.query_one(RegionPane).speak_of(self._subject, here)
+        self.screen_stack[0].query_one(RegionPane).speak_of(self._subject, here)
 
     def _repaint(self) -> None:
         palette = palette_for(self.theme, self.console.color_system)
@@ -280,8 +331,9 @@ class WhichlayerApp(KeyActions):
         arranged = arrangement_for(width, height, rows)
         if arranged != self._arranged:
             self._arranged = arranged
-            self.query_one("#panels").styles.height = arranged.panel_lines
-            self._place_panels(arranged)
+            if self._has_panes:
+                self.screen_stack[0].query_one("#panels").styles.height = arranged.panel_lines
+                self._place_panels(arranged)
             for pane in self.panes:
                 pane.label_cells = arranged.label_cells
         if self.look is not None:
@@ -291,7 +343,7 @@ class WhichlayerApp(KeyActions):
         for place in arranged.places:
             front = self._in_front.get(place, place[0])
             for name in place:
-                panel = self.query_one(f"#{name}", Panel)
+                panel = self.screen_stack[0].query_one(f"#{name}", Panel)
                 if panel.display != (name == front):
                     panel.display = name == front
                 panel.share_place(place)

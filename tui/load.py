@@ -1,29 +1,46 @@
-"""Loading in the background: the screen opens at once and answers while a file is read.
+"""Loading in the background: the screen opens at once and fills in while a file is read.
 
 A plain daemon thread, not a worker of Textual's: Python waits for those at exit, and ``q``
 must end the program at once, however large the file is.
+
+Nothing here imports NumPy before the thread runs: the first picture does not wait for it.
 """
 
 from __future__ import annotations
 
+import sys
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
 from textual.message import Message
 
-from whichlayer.analysis import analyse
-from whichlayer.analysis.cache.reuse import keep
-from whichlayer.analysis.reader import open_trace
-from whichlayer.analysis.reader.progress import Progress
-from whichlayer.analysis.report.units import count_text
-from whichlayer.analysis.results import Analysis, Options
-from whichlayer.analysis.trace.columns import Trace
-from whichlayer.tui.document import Document, open_document, with_analysis
-from whichlayer.tui.lanes import shown_rows
-from whichlayer.tui.messages import DocumentOpened, LoadFailed, LoadProgressed
+from whichlayer.analysis.errors import Severity, TraceWarning
+from whichlayer.tui.loading import Clock, Loading, Pace, Stage
+from whichlayer.tui.messages import (
+    DocumentOpened,
+    LoadFailed,
+    LoadProgressed,
+    PanesImported,
+)
+from whichlayer.tui.snapshots import Snapshots
+
+if TYPE_CHECKING:
+    from whichlayer.analysis.options import Options
+    from whichlayer.analysis.reader.progress import Progress
+    from whichlayer.analysis.results import Analysis
+    from whichlayer.analysis.trace.columns import Trace
+    from whichlayer.tui.document import Document, Extent
 
 #: As many rows as the tallest terminal in use shows.
-_PREPARED_ROWS = 80
+_PREPARED_ROWS: Final = 80
+
+#: While a file is read, the reader gives way to the screen this often (seconds): Python's own
+#: 5 ms add up over the dozens of turns that an answer to a key takes.
+_TURN_S: Final = 0.001
 
 Post = Callable[[Message], object]
 
@@ -32,19 +49,29 @@ class Stopped(Exception):
     """The screen is gone; nobody wants the result."""
 
 
+class KeptPart(Exception):
+    """The user has seen enough: what was read is kept without the rest."""
+
+    def __init__(self, trace: Trace) -> None:
+        """Take what was read."""
+        super().__init__()
+        self.trace = trace
+
+
 class Loader:
     """Reads and analyses one file, and posts what it knows as soon as it knows it.
 
-    Reader and analysis can be replaced, so that tests decide what is loaded and when.
+    Reader, analysis and clock can be replaced, so that tests decide what is loaded and when.
     """
 
     def __init__(
         self,
         path: str,
         options: Options,
-        read: Callable[..., Trace] = open_trace,
-        analyse_trace: Callable[[Trace, Options], Analysis] = analyse,
+        read: Callable[..., Trace] | None = None,
+        analyse_trace: Callable[[Trace, Options], Analysis] | None = None,
         cache: bool = False,
+        clock: Clock = time.monotonic,
     ) -> None:
         """Note what is to be loaded; nothing happens before :meth:`start`.
 
@@ -56,7 +83,9 @@ class Loader:
         self._read = read
         self._analyse = analyse_trace
         self._reuse: dict[str, bool] = {"cache": True, "keep": False} if cache else {}
+        self._clock = clock
         self._stop = threading.Event()
+        self._keep_part = threading.Event()
 
     def start(self, post: Post) -> threading.Thread:
         """Load in a thread of its own; ``post`` takes messages from any thread."""
@@ -68,25 +97,19 @@ class Loader:
         """End at the next chunk; nothing is posted any more."""
         self._stop.set()
 
+    def keep_part(self) -> None:
+        """Stop reading at the next chunk, where the format allows it, and keep what was read."""
+        self._keep_part.set()
+
     def _run(self, post: Post) -> None:
         def tell(message: Message) -> None:
             if self._stop.is_set():
                 raise Stopped
             post(message)
 
-        def progress(read: Progress) -> None:
-            share = read.bytes_read / read.bytes_total if read.bytes_total else None
-            tell(LoadProgressed(share, f"reading, {count_text(read.events, 'event')}"))
-
         try:
-            trace = self._read(self.path, progress=progress, **self._reuse)
-            document = open_document(trace)
-            _prepare(document)
-            tell(DocumentOpened(document))
-            tell(LoadProgressed(None, "analysing"))
-            analysis = self._analyse(trace, self._options)
-            tell(DocumentOpened(with_analysis(document, analysis)))
-            keep(trace)
+            with _short_turns():
+                self._load(tell)
         except Stopped:
             return
         # Whatever went wrong has to end the screen, which would wait for ever otherwise; the
@@ -95,8 +118,107 @@ class Loader:
             if not self._stop.is_set():
                 post(LoadFailed(error))
 
+    def _load(self, tell: Post) -> None:
+        # What is imported here is not needed for the first picture, which is there by now.
+        import whichlayer.tui.panes  # noqa: F401
 
-def _prepare(document: Document) -> None:
-    """Work out here, not on the first frame, what the rows of a large screen need."""
+        tell(PanesImported())
+        from whichlayer.analysis import load
+        from whichlayer.tui.document import Extent, with_analysis
+
+        watched = _Watched(tell, self._keep_part, self._clock)
+        try:
+            trace = (self._read or load)(self.path, progress=watched.report, **self._reuse)
+        except KeptPart as part:
+            kept = _marked(part.trace, self.path, watched.share)
+            tell(DocumentOpened(prepared(kept, Extent.KEPT_PART)))
+            tell(LoadProgressed(replace(watched.loading, stage=Stage.STOPPED)))
+            return
+        document = prepared(trace, Extent.WHOLE)
+        tell(DocumentOpened(document))
+        tell(LoadProgressed(replace(watched.loading, stage=Stage.ANALYSING)))
+        from whichlayer.analysis import analyse
+
+        analysis = (self._analyse or analyse)(trace, self._options)
+        tell(DocumentOpened(with_analysis(document, analysis)))
+        tell(LoadProgressed(replace(watched.loading, stage=Stage.READY)))
+        if self._reuse:
+            from whichlayer.analysis.cache.reuse import keep
+
+            keep(trace)
+
+
+class _Watched:
+    """What the reader reports to: tells the screen, and shows it what there is so far.
+
+    Attributes:
+        loading: what the screen was told last.
+        share: how much had been read at the last report, None where that is not known.
+    """
+
+    def __init__(self, tell: Post, keep_part: threading.Event, clock: Clock) -> None:
+        self.loading = Loading()
+        self.share: float | None = None
+        self._tell = tell
+        self._keep_part = keep_part
+        self._clock = clock
+        self._pace = Pace(clock)
+        self._snapshots = Snapshots(clock)
+        self._shown: DocumentOpened | None = None
+
+    def report(self, progress: Progress) -> None:
+        """Takes a report of the reader, in the reader's thread."""
+        if progress.bytes_total:
+            self.share = progress.bytes_read / progress.bytes_total
+        if self._keep_part.is_set() and progress.snapshot is not None:
+            raise KeptPart(progress.snapshot())
+        loading = self._pace.report(progress)
+        if loading is not None:
+            self.loading = loading
+            self._tell(LoadProgressed(loading))
+        # The next one would be in vain while the screen is busy with the last.
+        if (self._shown is None or self._shown.taken) and self._snapshots.due(progress):
+            self._show(progress)
+
+    def _show(self, progress: Progress) -> None:
+        from whichlayer.tui.document import Extent
+
+        assert progress.snapshot is not None
+        begun = self._clock()
+        document = prepared(progress.snapshot(), Extent.READING)
+        if document.lanes:
+            self._shown = DocumentOpened(document)
+            self._tell(self._shown)
+        self._snapshots.took(self._clock() - begun, bool(document.lanes))
+
+
+def prepared(trace: Trace, extent: Extent) -> Document:
+    """A trace ready for the screen, with what the rows of a large one need for the first frame."""
+    from whichlayer.tui.document import open_document
+    from whichlayer.tui.lanes import shown_rows
+
+    document = replace(open_document(trace), extent=extent)
     for shown in shown_rows(document.lanes, {}, _PREPARED_ROWS):
         document.lanes[shown.lane].row(shown.depth)
+    for lane in document.lanes:
+        lane.used_rows(document.low_ns, document.high_ns)
+    return document
+
+
+def _marked(trace: Trace, path: str, share: float | None) -> Trace:
+    """A part of a trace that says that it is one."""
+    where = "" if share is None else f" at {share:.0%}"
+    message = f"reading was stopped{where}: this is a part of the trace, so there is no verdict"
+    warning = TraceWarning("stopped", message, severity=Severity.NO_VERDICT)
+    return replace(trace, path=path, warnings=(warning, *trace.warnings))
+
+
+@contextmanager
+def _short_turns() -> Iterator[None]:
+    """Lets the screen have its turn sooner than Python would."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(min(before, _TURN_S))
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)

@@ -3,37 +3,56 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
 
 from textual.message import Message
 
-from whichlayer.analysis.errors import TraceWarning
-from whichlayer.analysis.results import Finding, KernelGroup
-from whichlayer.tui.document import Document
-from whichlayer.tui.view import View
+# Types alone: the first picture knows these messages and waits for none of what they carry.
+if TYPE_CHECKING:
+    from whichlayer.analysis.errors import TraceWarning
+    from whichlayer.analysis.results import Finding, KernelGroup
+    from whichlayer.tui.document import Document
+    from whichlayer.tui.loading import Loading
+    from whichlayer.tui.view import View
 
 #: What the region pane speaks of instead of the cursor.
-Subject = KernelGroup | Finding | TraceWarning
+Subject: TypeAlias = "KernelGroup | Finding | TraceWarning"
+
+
+class PanesImported(Message):
+    """Everything that the screen shows beside its first picture can be made now."""
 
 
 class LoadProgressed(Message):
-    """More of the file has been read."""
+    """More of the file has been read, or something else is being done now."""
 
-    def __init__(self, done: float | None, doing: str) -> None:
-        """Note the share done (None where it cannot be told) and what is being done."""
+    def __init__(self, loading: Loading) -> None:
+        """Take how far loading is."""
         super().__init__()
-        self.done = done
-        self.doing = doing
+        self.loading = loading
 
     def can_replace(self, message: Message) -> bool:
         """Only the latest progress matters."""
         return isinstance(message, LoadProgressed)
 
 
-@dataclass
 class DocumentOpened(Message):
-    """The trace is there and can be drawn; or its analysis is there as well."""
+    """There is something to draw: a part of the trace, all of it, or its analysis as well.
 
-    document: Document
+    Attributes:
+        document: what there is.
+        taken: the screen has it; set there, read by the loader.
+    """
+
+    def __init__(self, document: Document) -> None:
+        """Take what there is."""
+        super().__init__()
+        self.document = document
+        self.taken = False
+
+    def can_replace(self, message: Message) -> bool:
+        """Who knows more knows all of what was known before."""
+        return isinstance(message, DocumentOpened)
 
 
 class QualityAsked(Message):
@@ -83,9 +102,10 @@ class SubjectChosen(Message):
 
 @dataclass
 class LaneFolded(Message):
-    """The user asked for the next fold of a lane."""
+    """The user asked for the next fold of a lane, as a view's edition numbers them."""
 
     lane: int
+    edition: int
 
 
 @dataclass

@@ -41,16 +41,22 @@ def settled(document: Document, view: View) -> View:
     holds = first <= port.start_ns and port.end_ns <= last
     if holds and last - first <= _CLOSEST * port.span_ns:
         return view
+    rows = rows_of(document, view)
+    here = rows[view.row] if view.row < len(rows) else None
+    return dealt(document, view, None if here is None else (here.lane, here.depth))
+
+
+def dealt(document: Document, view: View, here: tuple[int, int] | None) -> View:
+    """The view with lines dealt for what can be seen in it, the cursor on (lane, depth)."""
+    port = view.port
     margin = port.span_ns // 2
     low, high = port.start_ns - margin, port.end_ns + margin
-    rows = rows_of(document, view)
     used = [lane.used_rows(low, high) for lane in document.lanes]
-    here = rows[view.row] if view.row < len(rows) else None
     if here is not None:
-        lane = document.lanes[here.lane]
-        used[here.lane] = max(used[here.lane], here.depth + 1 - lane.first_row)
+        lane = document.lanes[here[0]]
+        used[here[0]] = max(used[here[0]], here[1] + 1 - lane.first_row)
     view = replace(view, used=tuple(used), around=(low, high))
-    return view if here is None else on_lane(document, view, here.lane, here.depth)
+    return view if here is None else on_lane(document, view, *here)
 
 
 def most_rows(document: Document) -> int:

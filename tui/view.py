@@ -1,6 +1,7 @@
 """What the user looks at: the one state that all parts of the screen share.
 
-A :class:`View` is a value; every act makes a new one, and the history is a list of them.
+A :class:`View` is a value; every act makes a new one, and the history
+(``whichlayer.tui.history``) is a list of them.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ class View:
         lines: height of the timeline; lanes get more rows while there is room.
         used: rows that each lane needs for what lies in ``around``; empty before that is known.
         around: the stretch that ``used`` was counted in, a little longer than the span then.
+        edition: which state of the trace times and lanes are of; it grows as more is read.
     """
 
     port: Viewport
@@ -42,6 +44,7 @@ class View:
     lines: int = 0
     used: tuple[int, ...] = ()
     around: tuple[int, int] | None = None
+    edition: int = 0
 
     def zoomed(self, steps: float, about_ns: int | None = None) -> View:
         """Zoomed in by so many steps (out for negative ones) about an instant or the cursor."""
@@ -140,44 +143,3 @@ class View:
 
     def _cursor(self, time_ns: int) -> View:
         return replace(self, cursor_ns=time_ns)
-
-
-class History:
-    """The spans that were looked at before, and those that undoing has left behind."""
-
-    #: More than anyone steps back, little enough to forget.
-    LIMIT = 200
-
-    def __init__(self) -> None:
-        """Start empty."""
-        self._past: list[View] = []
-        self._future: list[View] = []
-
-    def note(self, old: View, new: View) -> None:
-        """Remember a view if the one after it shows another span."""
-        if (old.port.start_ns, old.port.end_ns) != (new.port.start_ns, new.port.end_ns):
-            self._past = [*self._past[-self.LIMIT + 1 :], old]
-            self._future.clear()
-
-    def back(self, now: View) -> View:
-        """The view before, on the cells of now; ``now`` where there is none."""
-        return self._step(self._past, self._future, now)
-
-    def forward(self, now: View) -> View:
-        """The view that was undone last; ``now`` where there is none."""
-        return self._step(self._future, self._past, now)
-
-    @staticmethod
-    def _step(source: list[View], target: list[View], now: View) -> View:
-        if not source:
-            return now
-        target.append(now)
-        then = source.pop()
-        return replace(
-            now,
-            port=then.port.with_cells(now.port.cells),
-            cursor_ns=then.cursor_ns,
-            row=then.row,
-            used=then.used,
-            around=then.around,
-        )

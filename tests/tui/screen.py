@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 
 from textual.pilot import Pilot
 
+import whichlayer.tui.panes  # noqa: F401  so that screens begin with all panes
 from whichlayer.analysis.results import Analysis, Options
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.tui.app import WhichlayerApp

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
+import sys
 import threading
 
 import pytest
 
-from tests.tui.screen import ReadyLoader, text_of
+from tests.tui.screen import LARGE, ReadyLoader, text_of
 from whichlayer.analysis.errors import TraceError
 from whichlayer.analysis.reader.progress import Progress, Report
 from whichlayer.analysis.results import Analysis, Options
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.tui.app import WhichlayerApp, run
-from whichlayer.tui.document import open_document
+from whichlayer.tui.document import Extent, open_document
 from whichlayer.tui.load import Loader, Stopped
-from whichlayer.tui.messages import DocumentOpened, LoadFailed, LoadProgressed
+from whichlayer.tui.loading import Stage
+from whichlayer.tui.messages import DocumentOpened, LoadFailed, LoadProgressed, PanesImported
+
+MEGA = 10**6
 
 
 class Gate:
@@ -26,25 +31,38 @@ class Gate:
         self.reading = threading.Event()
 
     def read(self, path: str, progress: Report) -> Trace:
-        progress(Progress(50, 100, 1234))
+        progress(Progress(50 * MEGA, 100 * MEGA, 1234))
         self.reading.set()
         assert self.open.wait(20)
-        progress(Progress(100, 100, 2000))
+        progress(Progress(100 * MEGA, 100 * MEGA, 2000))
         return self.trace
+
+
+class Time:
+    """A clock that the test sets."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
 
 
 async def test_keys_are_answered_while_the_file_is_read(trace: Trace, analysis: Analysis) -> None:
     gate = Gate(trace)
     loader = Loader("big.json", Options(), gate.read, lambda trace, options: analysis)
     app = WhichlayerApp(loader)
-    async with app.run_test(size=(120, 40)) as pilot:
-        gate.reading.wait(20)
+    async with app.run_test(size=LARGE) as pilot:
+        assert await asyncio.to_thread(gate.reading.wait, 20)
         await pilot.pause()
         header = text_of(app, "header")[0]
-        assert "big.json" in header and "reading, 1 234 events" in header and "50%" in header
+        assert "big.json" in header and "reading 50%" in header
+        line = text_of(app, "verdict")[0]
+        assert "50%  50 of 100 MB" in line and "1 234 events" in line
         await pilot.press("w", "right_square_bracket", "tab", "j", "enter", "v", "question_mark",
                           "escape", "c", "f", "greater_than_sign")  # fmt: skip
-        assert "waiting for the analysis" in "\n".join(text_of(app, "kernels"))
+        for panel in ("kernels", "region", "gaps", "findings", "layers"):
+            assert "reading …" in "\n".join(text_of(app, panel)), panel
         await pilot.press("q")
         await pilot.pause()
     assert app.return_code == 0
@@ -61,54 +79,144 @@ def test_a_loader_that_was_stopped_posts_nothing_more(trace: Trace) -> None:
     gate.open.set()
     thread.join(20)
     assert not thread.is_alive()
-    assert [type(message) for message in posted] == [LoadProgressed]
+    assert [type(message) for message in posted] == [PanesImported, LoadProgressed]
+
+
+def loaded(loader: Loader) -> list[object]:
+    """What a loader posts, all of it."""
+    posted: list[object] = []
+    loader.start(posted.append).join(20)
+    return posted
 
 
 def test_a_loader_posts_the_trace_before_its_analysis(trace: Trace, analysis: Analysis) -> None:
-    posted: list[object] = []
-    loader = Loader(
-        "a.json", Options(), lambda path, progress: trace, lambda trace, options: analysis
+    posted = loaded(
+        Loader("a.json", Options(), lambda path, progress: trace, lambda trace, options: analysis)
     )
-    loader.start(posted.append).join(20)
     opened = [m.document for m in posted if isinstance(m, DocumentOpened)]
     assert [document.analysis for document in opened] == [None, analysis]
+    assert {document.extent for document in opened} == {Extent.WHOLE}
+    stages = [m.loading.stage for m in posted if isinstance(m, LoadProgressed)]
+    assert stages == [Stage.ANALYSING, Stage.READY]
+
+
+def test_threads_take_shorter_turns_only_while_something_is_loaded(
+    trace: Trace, analysis: Analysis
+) -> None:
+    sys.setswitchinterval(before := 0.005)
+    during: list[float] = []
+
+    def read(path: str, progress: Report) -> Trace:
+        during.append(sys.getswitchinterval())
+        return trace
+
+    loaded(Loader("a.json", Options(), read, lambda trace, options: analysis))
+    assert during[0] < before == pytest.approx(sys.getswitchinterval())
+
+
+def reads_with_snapshots(
+    trace: Trace, analysis: Analysis, passed: list[float], cost: float = 0.0
+) -> Loader:
+    """A loader of a file whose reader reports after each of some seconds, out of 100 in all."""
+    clock = Time()
+
+    def snapshot() -> Trace:
+        clock.now += cost
+        return trace
+
+    def read(path: str, progress: Report) -> Trace:
+        begun = clock.now
+        for seconds in passed:
+            clock.now = max(clock.now, begun + seconds)
+            progress(Progress(round(seconds * MEGA), 100 * MEGA, 1000, snapshot))
+        return trace
+
+    return Loader("a.json", Options(), read, lambda trace, options: analysis, clock=clock)
+
+
+class Screen:
+    """Takes what is posted, as the screen does."""
+
+    def __init__(self) -> None:
+        self.parts: list[DocumentOpened] = []
+
+    def __call__(self, message: object) -> None:
+        if isinstance(message, DocumentOpened):
+            message.taken = True
+            if message.document.extent is Extent.READING:
+                self.parts.append(message)
+
+
+@pytest.mark.parametrize(
+    ("passed", "cost", "parts"),
+    [
+        ([0.1], 0.0, 1),
+        ([0.1, 0.2, 0.3, 0.4], 0.0, 1),
+        ([0.1, 0.7, 0.8, 1.3], 0.0, 3),
+        ([1, 2, 3, 20, 21, 22], 1.0, 2),
+        ([99.8, 99.9], 0.0, 0),
+        ([1, 98], 1.0, 1),
+    ],
+)
+def test_snapshots_come_at_once_then_seldom_and_never_at_the_end(
+    trace: Trace, analysis: Analysis, passed: list[float], cost: float, parts: int
+) -> None:
+    screen = Screen()
+    reads_with_snapshots(trace, analysis, passed, cost).start(screen).join(20)
+    assert len(screen.parts) == parts
+
+
+def test_no_snapshot_is_made_while_the_screen_is_busy_with_the_last(
+    trace: Trace, analysis: Analysis
+) -> None:
+    posted: list[object] = []
+    reads_with_snapshots(trace, analysis, [1, 2, 3, 4, 5]).start(posted.append).join(20)
+    opened = [m.document.extent for m in posted if isinstance(m, DocumentOpened)]
+    assert opened == [Extent.READING, Extent.WHOLE, Extent.WHOLE]
+
+
+def test_progress_is_told_four_times_a_second_at_most(trace: Trace, analysis: Analysis) -> None:
+    posted: list[object] = []
+    reads = [0.01 * n for n in range(100)]
+    reads_with_snapshots(trace, analysis, reads).start(posted.append).join(20)
+    told = [m.loading for m in posted if isinstance(m, LoadProgressed)]
+    assert 3 <= sum(loading.stage is Stage.READING for loading in told) <= 4
 
 
 def test_whatever_fails_is_posted_not_lost(trace: Trace) -> None:
     def fail(trace: Trace, options: Options) -> Analysis:
         raise ZeroDivisionError("defect")
 
-    posted: list[object] = []
-    Loader("a.json", Options(), lambda path, progress: trace, fail).start(posted.append).join(20)
+    posted = loaded(Loader("a.json", Options(), lambda path, progress: trace, fail))
     assert isinstance(posted[-1], LoadFailed)
     assert isinstance(posted[-1].error, ZeroDivisionError)
 
 
+def no_reader(path: str, progress: Report) -> Trace:
+    """A reader for screens that get their documents from the test."""
+    raise Stopped
+
+
 async def test_the_timeline_is_there_before_the_analysis(trace: Trace) -> None:
-    app = WhichlayerApp(ReadyLoader("a.json", Options(), _stop))
+    app = WhichlayerApp(ReadyLoader("a.json", Options(), no_reader))
     async with app.run_test(size=(120, 40)) as pilot:
         app.post_message(DocumentOpened(open_document(trace)))
         await pilot.pause()
         assert "ampere_s" in text_of(app, "timeline")[0]
-        assert "waiting" in text_of(app, "layers")[0]
-        assert "verdict follows" in text_of(app, "verdict")[0]
-        assert "analysing" in "\n".join(text_of(app, "region"))
+        assert "analysing …" in text_of(app, "layers")[0]
+        assert "analysing …" in "\n".join(text_of(app, "region"))
         await pilot.press("right_square_bracket", "full_stop", "c", "v", "l", "v")
-        assert "analysing" in "\n".join(text_of(app, "region"))
-
-
-def _stop(path: str, progress: Report) -> Trace:
-    raise Stopped
+        assert "analysing …" in "\n".join(text_of(app, "region"))
 
 
 async def test_what_was_looked_at_is_left_alone_when_the_analysis_comes(
     trace: Trace, analysis: Analysis
 ) -> None:
-    loader = ReadyLoader("a.json", Options(), lambda p, progress: trace, lambda t, o: analysis)
-    posted: list[object] = []
-    loader.start(posted.append)
+    posted = loaded(
+        Loader("a.json", Options(), lambda p, progress: trace, lambda t, options: analysis)
+    )
     first, second = (m for m in posted if isinstance(m, DocumentOpened))
-    app = WhichlayerApp(ReadyLoader("a.json", Options(), _stop))
+    app = WhichlayerApp(ReadyLoader("a.json", Options(), no_reader))
     async with app.run_test(size=(120, 40)) as pilot:
         app.post_message(first)
         await pilot.pause()

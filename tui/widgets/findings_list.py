@@ -104,5 +104,5 @@ class FindingsList(Panel):
     def _nothing(self) -> str:
         analysis = None if self.document is None else self.document.analysis
         if analysis is None:
-            return "waiting for the analysis"
+            return self.waiting
         return "nothing found that costs 5 % of the window"

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from textual.strip import Strip
 
 from whichlayer.tui.keys import footer_hints
-from whichlayer.tui.view import View
 from whichlayer.tui.widgets.pane import Pane, Piece, strip_of
+
+if TYPE_CHECKING:
+    from whichlayer.tui.view import View
+
+#: What Esc is good for while a file is read whose first part can be kept.
+_STOPPING = ("Esc", "stop reading")
 
 
 class Footer(Pane):
@@ -16,6 +23,7 @@ class Footer(Pane):
         """Start with the keys."""
         super().__init__(id=id)
         self.said = ""
+        self._can_stop = False
 
     def view_changed(self, old: View | None) -> None:
         """Nothing here depends on the view."""
@@ -24,6 +32,12 @@ class Footer(Pane):
         """Show a message instead of the keys; an empty one brings the keys back."""
         if text != self.said:
             self.said = text
+            self.refresh()
+
+    def offer_stop(self, can_stop: bool) -> None:
+        """Show the key that stops reading, as long as there is something to stop."""
+        if can_stop != self._can_stop:
+            self._can_stop = can_stop
             self.refresh()
 
     def render_line(self, y: int) -> Strip:
@@ -36,7 +50,7 @@ class Footer(Pane):
         key_style = self.palette.style(colours.accent, colours.surface, bold=True)
         pieces: list[Piece] = [(" ", ground)]
         left = self.size.width - 1
-        for keys, word in footer_hints():
+        for keys, word in [_STOPPING] * self._can_stop + footer_hints():
             left -= len(keys) + len(word) + 3
             if left < 0:
                 break

@@ -162,5 +162,5 @@ class Heatmap(Panel):
     def _nothing(self) -> str:
         analysis = None if self.document is None else self.document.analysis
         if analysis is None:
-            return "waiting for the analysis"
+            return self.waiting
         return "no GPU activity: no gaps"

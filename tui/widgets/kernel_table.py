@@ -185,5 +185,5 @@ class KernelTable(Panel):
     def _nothing(self) -> str:
         analysis = None if self.document is None else self.document.analysis
         if analysis is None:
-            return "waiting for the analysis"
+            return self.waiting
         return "no kernels here" if analysis.kernels else "no kernels in this recording"

@@ -52,8 +52,8 @@ class LayerStrip(TimePane):
         palette, width = self.palette, self.size.width
         analysis = None if self.document is None else self.document.analysis
         if self.document is None or self.view is None or analysis is None:
-            text = "waiting for the analysis" if self.document else ""
-            return strip_of([self.labelled("LAYERS"), (text, palette.faint)], width, palette.text)
+            waiting = (self.waiting, palette.faint)
+            return strip_of([self.labelled("LAYERS"), waiting], width, palette.text)
         if not analysis.devices:
             text = "no GPU activity in this recording: nothing to attribute"
             return strip_of([self.labelled("LAYERS"), (text, palette.dim)], width, palette.text)

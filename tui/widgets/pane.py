@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
@@ -11,9 +12,11 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from whichlayer.tui.colours import DARK
-from whichlayer.tui.document import Document
 from whichlayer.tui.palette import Palette
-from whichlayer.tui.view import View
+
+if TYPE_CHECKING:
+    from whichlayer.tui.document import Document
+    from whichlayer.tui.view import View
 
 Piece = tuple[str, Style]
 
@@ -59,6 +62,11 @@ class Pane(Widget):
     def view_changed(self, old: View | None) -> None:
         """Repaint what the new view shows otherwise; everything, if not overridden."""
         self.refresh()
+
+    @property
+    def waiting(self) -> str:
+        """What a part that shows an analysis says while there is none."""
+        return "reading …" if self.document is None else self.document.extent.value
 
     def labelled(self, text: str, style: Style | None = None) -> Piece:
         """A label in the column at the left that all rows of the time axis share.

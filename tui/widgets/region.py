@@ -126,7 +126,7 @@ class RegionPane(Panel):
     def _describe(self) -> list[Line]:
         document, view = self.document, self.view
         if document is None or view is None:
-            return []
+            return [Line(self.waiting)]
         analysis = document.analysis
         if self._subject is not None and analysis is not None:
             if isinstance(self._subject, Finding):

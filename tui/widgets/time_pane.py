@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from textual import events
 
+from whichlayer.tui.carry import shift_between
+from whichlayer.tui.document import Document
 from whichlayer.tui.messages import FitAsked, Looked
+from whichlayer.tui.view import View
 from whichlayer.tui.widgets.pane import Pane
 
 #: Columns of one step of a wheel that pans.
@@ -19,6 +22,14 @@ class TimePane(Pane):
         """Start without a drag."""
         super().__init__(id=id)
         self._drag_from: tuple[int, int] | None = None
+
+    def show(self, document: Document | None, view: View | None) -> None:
+        """Take what is to be shown; a drag goes on from the same instant."""
+        old = self.document
+        if self._drag_from is not None and document is not old and document and old:
+            time, x = self._drag_from
+            self._drag_from = (time + shift_between(old, document), x)
+        super().show(document, view)
 
     def row_under(self, y: int) -> int:
         """The line of the timeline that a click puts the cursor on; -1 for none."""

@@ -7,6 +7,7 @@ from textual.geometry import Region
 from textual.strip import Strip
 
 from whichlayer.tui.bars import Marks, Painted, mark
+from whichlayer.tui.document import Document
 from whichlayer.tui.frame import Frame, draw_frame
 from whichlayer.tui.lanes import ShownRow
 from whichlayer.tui.messages import LaneFolded, TimelineResized
@@ -40,10 +41,18 @@ class Timeline(TimePane, can_focus=True):
         self._frame: Frame | None = None
         self._strips: dict[int, Strip] = {}
 
+    def show(self, document: Document | None, view: View | None) -> None:
+        """Take what is to be shown; the cursor's row stays at its height on the screen."""
+        if document is not self.document and self.view is not None and view is not None:
+            self.top += view.row - self.view.row
+        super().show(document, view)
+
     def document_changed(self) -> None:
         """List the rows anew."""
         self._list_rows()
         self._forget_frame()
+        if self.view is not None:
+            self._bring_into_sight(self.view.row)
 
     def view_changed(self, old: View | None) -> None:
         """Repaint all rows only if the span, the rows or the selection change."""
@@ -195,7 +204,8 @@ class Timeline(TimePane, can_focus=True):
 
     def label_clicked(self, y: int) -> None:
         """Fold the lane."""
-        self.post_message(LaneFolded(self.rows[self.top + y].lane))
+        if self.view is not None:
+            self.post_message(LaneFolded(self.rows[self.top + y].lane, self.view.edition))
 
     def labels_scrolled(self, lines: int) -> None:
         """Scroll without moving the cursor."""

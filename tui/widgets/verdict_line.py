@@ -1,0 +1,100 @@
+"""The second line: the verdict on what is looked at, and before it how far loading is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+from textual.strip import Strip
+
+from whichlayer.analysis.layers import Layer
+from whichlayer.analysis.report.units import share_text
+from whichlayer.analysis.text import clean
+from whichlayer.tui.loading import Loading, Stage
+from whichlayer.tui.widgets.load_line import load_line
+from whichlayer.tui.widgets.pane import Pane, Piece, strip_of
+
+if TYPE_CHECKING:
+    from whichlayer.analysis.results import Analysis, Budget
+    from whichlayer.tui.view import View
+
+#: Tags of the verdict, as people read them.
+_SIDES = {
+    "above-cuda": "ABOVE CUDA",
+    "below-pytorch": "BELOW PYTORCH",
+    "both": "BOTH SIDES",
+    "unclear": "UNCLEAR",
+    "healthy": "HEALTHY",
+}
+
+
+class VerdictLine(Pane):
+    """The verdict, and what each layer takes of the window; until then how far loading is."""
+
+    def __init__(self, *, id: str | None = None) -> None:
+        """Start before anything is loaded."""
+        super().__init__(id=id)
+        self._loading = Loading()
+
+    def report(self, loading: Loading) -> None:
+        """Take how far loading is."""
+        before, self._loading = self._loading, loading
+        shows_it = self.document is None or self.document.analysis is None
+        if loading != before and shows_it:
+            self.refresh()
+
+    def view_changed(self, old: View | None) -> None:
+        """The verdict is of the window, whatever is looked at."""
+
+    def render_line(self, y: int) -> Strip:
+        """One line."""
+        palette, width = self.palette, self.size.width
+        analysis = None if self.document is None else self.document.analysis
+        if analysis is None:
+            return strip_of(self._without_verdict(), width, palette.text)
+        colours = palette.colours
+        side = analysis.verdict.side
+        ground = {"healthy": colours.layers[Layer.BOUNDARY], "unclear": colours.dim}
+        tag = palette.style(colours.canvas, ground.get(side, colours.warning), bold=True)
+        pieces: list[Piece] = [(f" {side_text(analysis)} ", tag)]
+        text = f" {clean(analysis.verdict.text).partition(': ')[2] or analysis.verdict.text} "
+        pieces.append((text, palette.text))
+        used = sum(cell_len(piece) for piece, _ in pieces)
+        pieces += self._shares(analysis.budget, width - used)
+        return strip_of(pieces, width, palette.text)
+
+    def _without_verdict(self) -> list[Piece]:
+        if self._loading.stage != Stage.STOPPED:
+            return load_line(self._loading, self.size.width, self.palette)
+        colours = self.palette.colours
+        tag = self.palette.style(colours.canvas, colours.warning, bold=True)
+        share = self._loading.share
+        where = "" if share is None else f" at {share:.0%}"
+        said = f" reading stopped{where}: this is a part of the trace, so there is no verdict"
+        return [(" PART ", tag), (said, self.palette.text)]
+
+    def _shares(self, budget: Budget, room: int) -> list[Piece]:
+        """Letter and share of every layer that loses time, the greatest first, as they fit."""
+        if budget.total_ns <= 0:
+            return []
+        parts = [(budget.lost_to(layer), layer) for layer in Layer if layer != Layer.NONE]
+        pieces: list[Piece] = []
+        for part, layer in sorted(parts, key=lambda item: -item[0]):
+            if part * 1000 < budget.total_ns:
+                continue
+            share = f" {share_text(part, budget.total_ns)}  "
+            room -= cell_len(share) + 3
+            if room < 0:
+                break
+            pieces.append((f" {layer.text.letter} ", self.palette.layer(layer, strong=True)))
+            pieces.append((share, self.palette.text))
+        return pieces
+
+
+def side_text(analysis: Analysis) -> str:
+    """The verdict's side in the words of the GPU's vendor."""
+    vendor = analysis.devices[0].vendor if analysis.devices else ""
+    text = _SIDES.get(analysis.verdict.side, analysis.verdict.side.upper())
+    if analysis.verdict.caveat:
+        text += "?"
+    return text.replace("CUDA", {"amd": "HIP", "intel": "XPU"}.get(vendor, "CUDA"))
