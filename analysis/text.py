@@ -25,6 +25,15 @@ def clean(text: str) -> str:
     return "".join(one if one.isprintable() else _spelled(one) for one in _SPACES.sub(" ", text))
 
 
+def gpu_text(number: int) -> str:
+    """A GPU as people read it: with its number as recorded, where there is one.
+
+    >>> gpu_text(2), gpu_text(-1)
+    ('GPU2', 'GPU')
+    """
+    return f"GPU{number}" if number >= 0 else "GPU"
+
+
 def _spelled(character: str) -> str:
     code = ord(character)
     if code < 0x100:

@@ -16,7 +16,7 @@ from whichlayer.analysis.results import (
     KernelGroup,
     Where,
 )
-from whichlayer.analysis.text import clean
+from whichlayer.analysis.text import clean, gpu_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ def describe_gap(analysis: Analysis, index: int, whole_ns: int = 0) -> list[Line
         Line(layer_name(text.layer, device.vendor), layer=text.layer, strong=True),
         Line(f"{text.rule}: {clean(text.title)}", strong=True),
         Line(
-            f"{time_text(end - start)} {kind} on GPU{device.number}"
+            f"{time_text(end - start)} {kind} on {gpu_text(device.number)}"
             f" ({share_text(end - start, total)} of the window){part}"
         ),
     ]

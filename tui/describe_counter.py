@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from whichlayer.analysis.report.units import count_text, time_text
-from whichlayer.analysis.text import clean
+from whichlayer.analysis.text import clean, gpu_text
 from whichlayer.tui import travel
 from whichlayer.tui.counter_lanes import CounterLane, Series, exact_number, near_number
 from whichlayer.tui.counter_row import CounterRow
@@ -47,7 +47,7 @@ def _name(series: Series) -> str:
 def _owner(lane: CounterLane, series: Series) -> str:
     """Whose counter it is."""
     if lane.device >= 0:
-        return f"GPU{lane.device}"
+        return gpu_text(lane.device)
     return clean(lane.lane.process).strip() or f"process {series.process}"
 
 

@@ -6,7 +6,7 @@ from whichlayer.analysis.layers import Layer, layer_name
 from whichlayer.analysis.report.advice import recording_advice
 from whichlayer.analysis.report.units import count_text, share_text, time_text
 from whichlayer.analysis.results import State
-from whichlayer.analysis.text import clean
+from whichlayer.analysis.text import clean, gpu_text
 from whichlayer.analysis.trace.kinds import GPU_WORK
 from whichlayer.tui.describe import Line, describe_gap, describe_group
 from whichlayer.tui.describe_slice import describe_slice
@@ -63,7 +63,7 @@ def describe_selection(document: Document, device: int, low_ns: int, high_ns: in
     if analysis is None or not document.owners:
         return [*lines, *_no_gpu(document)]
     lines[0] = Line(
-        f"{time_text(high_ns - low_ns)} selected on GPU{analysis.devices[device].number}",
+        f"{time_text(high_ns - low_ns)} selected on {gpu_text(analysis.devices[device].number)}",
         strong=True,
     )
     lines += budget_lines(
@@ -130,7 +130,7 @@ def _whole(document: Document, device: int, time_ns: int) -> int:
 def _no_gpu(document: Document) -> list[Line]:
     analysis = document.analysis
     if analysis is None:
-        return [Line(document.extent.value)]
+        return [Line("analysing …")]
     if analysis.devices:
         return []
     lines = [Line(clean(analysis.verdict.text), strong=True)]

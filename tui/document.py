@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from enum import Enum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +15,7 @@ from whichlayer.analysis.trace.kinds import SliceKind
 from whichlayer.tui.counter_lanes import with_counters, with_samples
 from whichlayer.tui.families import families_of
 from whichlayer.tui.heat import DeviceGaps, HeatRow, step_rows
+from whichlayer.tui.lane_titles import tell_apart
 from whichlayer.tui.lanes import ShownLane, list_lanes
 from whichlayer.tui.names import Names
 from whichlayer.tui.owners import Owners, owners_of
@@ -24,14 +24,6 @@ from whichlayer.tui.whole_gaps import WholeGaps
 Int32 = NDArray[np.int32]
 
 _INT64_MAX = 2**63 - 1
-
-
-class Extent(Enum):
-    """How much of the file a document holds; the value says what follows."""
-
-    READING = "reading …"
-    WHOLE = "analysing …"
-    KEPT_PART = "a part of a trace: no verdict"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +39,6 @@ class Document:
         owners, gaps, whole_gaps, steps: of each of ``analysis.devices``: who owns its time, the
             pieces of its gaps, its gaps as people count them, and where the window's steps lie.
         by_row: order of ``analysis.activities`` by trace row.
-        extent: how much of the file it holds; only a whole one is ever analysed.
     """
 
     trace: Trace
@@ -61,7 +52,6 @@ class Document:
     whole_gaps: tuple[WholeGaps, ...] = ()
     steps: tuple[tuple[HeatRow, ...], ...] = ()
     by_row: NDArray[np.intp] | None = None
-    extent: Extent = Extent.WHOLE
 
     @property
     def home(self) -> tuple[int, int]:
@@ -78,7 +68,7 @@ class Document:
             return None
         number = self.lanes[lane].device
         for index, device in enumerate(self.analysis.devices):
-            if device.number == number and number >= 0:
+            if device.number == number and (number >= 0 or self.lanes[lane].group == "gpu"):
                 return index
         return None
 
@@ -117,6 +107,7 @@ def open_document(trace: Trace) -> Document:
     """Prepare a trace for the screen; everything but the analysis."""
     families = families_of(trace)
     lanes = list_lanes(trace, families)
+    tell_apart(lanes)
     shown = ~(trace.stray | (trace.kind == SliceKind.PROFILER))
     low = int(trace.start_ns.min(where=shown, initial=_INT64_MAX)) if shown.any() else 0
     # A slice without length may lie at the very end, and a cell holds what begins before its

@@ -7,6 +7,7 @@ operators: mixed, the frames would push the operators dozens of rows apart.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
@@ -14,7 +15,7 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from whichlayer.analysis.text import clean
+from whichlayer.analysis.text import clean, gpu_text
 from whichlayer.analysis.trace.columns import Lane, Trace
 from whichlayer.analysis.trace.kinds import GPU_WORK, LaneKind, SliceKind
 from whichlayer.tui.family import Family
@@ -26,6 +27,9 @@ UInt8 = NDArray[np.uint8]
 
 #: Rows of a lane that are shown until it is unfolded.
 FOLDED_ROWS = {"gpu": 2, "note": 1, "cpu": 5, "python": 3, "other": 2, "counter": 3}
+
+#: How Kineto writes a thread that has a name of its own.
+_NAMED_THREAD = re.compile(r"thread \S+ \((.+)\)")
 
 #: No screen has more rows.
 _TALLEST = 200
@@ -231,7 +235,7 @@ def _gpu_lane(
     if is_note:
         what = " sync" if lane.kind == LaneKind.GPU_SYNC else " note"
     stream = f" s{lane.stream}" if lane.stream >= 0 and not is_note else ""
-    title = f"GPU{lane.device}{stream}{what}"
+    title = f"{gpu_text(lane.device)}{stream}{what}"
     rank = 3 if is_note else {Family.COLLECTIVE: 1, Family.COPY: 2}.get(most, 0)
     key = (0, lane.device, rank, lane.stream, 0)
     group = "note" if is_note else "gpu"
@@ -269,6 +273,10 @@ def host_title(lane: Lane, is_main: bool) -> str:
         return name or tid
     if is_main:
         return "CPU main"
-    # "thread 3421 (python)" says no more than the number.
+    # "thread 3421 (python)" says no more than the number, "thread 3421 (pt_autograd_0)" does.
+    known = _NAMED_THREAD.fullmatch(name)
+    inner = known[1].strip() if known else ""
+    if inner and inner != clean(lane.process).strip() and not inner.startswith("python"):
+        return f"CPU {inner}"
     plain = not name or tid in name or name.startswith("thread ")
     return f"CPU {tid}" if plain else f"CPU {name}"

@@ -65,6 +65,11 @@ class Recording:
     kernels: Sequence[KernelGroup]
 
 
+def device_words(number: int) -> str:
+    """A device with its number as recorded, where there is one."""
+    return f"device {number}" if number >= 0 else "the device"
+
+
 def percent(share: float) -> str:
     """A share in words; small ones keep a decimal, so that none reads as its threshold.
 

@@ -66,7 +66,7 @@ def _devices(analysis: Analysis) -> list[str]:
         return []
     rows = [
         (
-            f"GPU {device.number}",
+            f"GPU {device.number}" if device.number >= 0 else "GPU",
             device.model or device.name or "unknown",
             time_text(device.end_ns - device.start_ns),
             time_text(device.busy_ns),

@@ -6,6 +6,7 @@ import numpy as np
 from textual.strip import Strip
 
 from whichlayer.analysis.layers import Layer
+from whichlayer.analysis.text import gpu_text
 from whichlayer.tui.owners import columns_of
 from whichlayer.tui.view import View
 from whichlayer.tui.widgets.pane import Piece, strip_of
@@ -62,7 +63,7 @@ class LayerStrip(TimePane):
             return Strip.blank(width, palette.text)
         several = len(analysis.devices) > 1
         chosen = several and device == self.view.device
-        label = f"LAYERS GPU{analysis.devices[device].number}" if several else "LAYERS"
+        label = f"LAYERS {gpu_text(analysis.devices[device].number)}" if several else "LAYERS"
         if len(label) > self.label_cells - 2:
             label = label.removeprefix("LAYERS ")
         pieces: list[Piece] = [self.labelled(label, palette.strong if chosen else None)]

@@ -12,7 +12,7 @@ import numpy as np
 
 from whichlayer.analysis.activities import Activities
 from whichlayer.analysis.errors import TraceWarning
-from whichlayer.analysis.quality.gate import Gate, Recording, percent
+from whichlayer.analysis.quality.gate import Gate, Recording, device_words, percent
 from whichlayer.analysis.trace.columns import Trace
 
 #: Share of a device's activities that may be without a launch.
@@ -34,7 +34,7 @@ def check(recording: Recording) -> Iterator[TraceWarning]:
         if share > MAX_UNLINKED:
             yield TraceWarning(
                 GATE.id,
-                f"device {activities.number}: {missing} of {len(activities)} activities "
+                f"{device_words(activities.number)}: {missing} of {len(activities)} activities "
                 f"({percent(share)}, threshold {percent(MAX_UNLINKED)}) have no launch in the "
                 "file; only the gaps before those are unattributed; begin the recording before "
                 "the work is launched: schedule(warmup=2), ProfilerActivity.CPU",

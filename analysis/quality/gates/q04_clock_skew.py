@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from whichlayer.analysis.errors import TraceWarning
-from whichlayer.analysis.quality.gate import Gate, Recording
+from whichlayer.analysis.quality.gate import Gate, Recording, device_words
 
 GATE = Gate(
     "Q4",
@@ -29,7 +29,7 @@ def check(recording: Recording) -> Iterator[TraceWarning]:
         early = int((activities.start_ns[linked] < begun).sum())
         yield TraceWarning(
             GATE.id,
-            f"device {activities.number}: {early} kernels start before their launch, by up to "
+            f"{device_words(activities.number)}: {early} kernels start before their launch, by up to "
             f"{calibration.skew_ns / 1e3:.1f} µs (none should); gaps up to that and 1 µs count as "
             "launch spacing; a newer PyTorch or driver may keep the clocks together",
             early,

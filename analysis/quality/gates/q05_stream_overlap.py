@@ -13,7 +13,7 @@ import numpy as np
 
 from whichlayer.analysis.activities import Activities
 from whichlayer.analysis.errors import TraceWarning
-from whichlayer.analysis.quality.gate import Gate, Recording
+from whichlayer.analysis.quality.gate import Gate, Recording, device_words
 
 #: Overlap on one stream that says nothing.
 NOISE_NS = 5_000
@@ -33,7 +33,7 @@ def check(recording: Recording) -> Iterator[TraceWarning]:
         if count:
             yield TraceWarning(
                 GATE.id,
-                f"device {activities.number}: {count} activities overlap an earlier one of their "
+                f"{device_words(activities.number)}: {count} activities overlap an earlier one of their "
                 f"stream, by up to {worst / 1e3:.1f} µs (threshold {NOISE_NS / 1e3:.0f} µs); all "
                 "are kept, each instant counts once, and the time of a single one is uncertain",
                 count,

@@ -12,7 +12,7 @@ from typing import Any
 
 from whichlayer.analysis.errors import TraceWarning
 from whichlayer.analysis.kernels.peaks import DeviceMatch, device_entry
-from whichlayer.analysis.quality.gate import Gate, Recording
+from whichlayer.analysis.quality.gate import Gate, Recording, device_words
 
 GATE = Gate(
     "Q13",
@@ -35,11 +35,11 @@ def check(recording: Recording) -> Iterator[TraceWarning]:
     for activities, match in zip(recording.devices, recording.matches, strict=True):
         entry = device_entry(activities.number, header)
         if activities.number not in numbers:
-            text = f"device {activities.number} is not among those that the file describes ("
+            text = f"{device_words(activities.number)} is not among those that the file describes ("
             text += f"{', '.join(str(number) for number in numbers[:8])}); "
             text += _taken(entry, match)
         elif entry is not None and not str(entry.get("name") or "").strip():
-            text = f"device {activities.number} has no name in the file; {_known(match)}"
+            text = f"{device_words(activities.number)} has no name in the file; {_known(match)}"
         else:
             continue
         yield TraceWarning(GATE.id, f"{text}; {_ADVICE}")
