@@ -130,7 +130,7 @@ def _whole(document: Document, device: int, time_ns: int) -> int:
 def _no_gpu(document: Document) -> list[Line]:
     analysis = document.analysis
     if analysis is None:
-        return [Line("analysing …")]
+        return [Line(document.extent.value)]
     if analysis.devices:
         return []
     lines = [Line(clean(analysis.verdict.text), strong=True)]

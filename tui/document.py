@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from enum import Enum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,14 @@ Int32 = NDArray[np.int32]
 _INT64_MAX = 2**63 - 1
 
 
+class Extent(Enum):
+    """How much of the file a document holds; the value says what follows."""
+
+    READING = "reading …"
+    WHOLE = "analysing …"
+    KEPT_PART = "a part of a trace: no verdict"
+
+
 @dataclass(frozen=True, slots=True)
 class Document:
     """What is shown; immutable, replaced as a whole when more is known.
@@ -39,6 +48,7 @@ class Document:
         owners, gaps, whole_gaps, steps: of each of ``analysis.devices``: who owns its time, the
             pieces of its gaps, its gaps as people count them, and where the window's steps lie.
         by_row: order of ``analysis.activities`` by trace row.
+        extent: how much of the file it holds; only a whole one is ever analysed.
     """
 
     trace: Trace
@@ -52,6 +62,7 @@ class Document:
     whole_gaps: tuple[WholeGaps, ...] = ()
     steps: tuple[tuple[HeatRow, ...], ...] = ()
     by_row: NDArray[np.intp] | None = None
+    extent: Extent = Extent.WHOLE
 
     @property
     def home(self) -> tuple[int, int]:
