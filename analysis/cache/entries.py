@@ -58,7 +58,7 @@ def entries(folder: Path) -> list[Entry]:
 
 
 def make_room(folder: Path, size: int, limit: int, replaced: Path) -> bool:
-    """Remove what was not used for longest until another entry fits.
+    """Remove what was not used for longest until another entry fits, or all fit without it.
 
     Args:
         folder: the cache.
@@ -69,16 +69,15 @@ def make_room(folder: Path, size: int, limit: int, replaced: Path) -> bool:
     Returns:
         Whether it fits.
     """
-    if size > limit:
-        return False
-    others = [entry for entry in entries(folder) if entry.path != replaced]
-    taken = sum(entry.size for entry in others)
+    fits = size <= limit
+    others = [entry for entry in entries(folder) if not fits or entry.path != replaced]
+    taken = sum(entry.size for entry in others) + (size if fits else 0)
     for entry in others:
-        if taken + size <= limit:
+        if taken <= limit:
             break
         _remove(entry.path)
         taken -= entry.size
-    return True
+    return fits
 
 
 def obstacle(folder: Path, size: int = 0) -> str:

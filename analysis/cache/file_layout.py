@@ -108,6 +108,15 @@ def write_file(file: IO[bytes], header: Mapping[str, Any], arrays: Mapping[str, 
     file.write(preamble + _CHECKSUM.pack(crc32(preamble)))
 
 
+def stored_size(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> int:
+    """Bytes that :func:`write_file` would write.
+
+    Raises:
+        ValueError: the header is too long, or holds what JSON cannot hold.
+    """
+    return _laid_out(header, arrays)[2]
+
+
 def _laid_out(
     header: Mapping[str, Any], arrays: Mapping[str, Array]
 ) -> tuple[list[_Place], bytes, int]:

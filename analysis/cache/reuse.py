@@ -31,6 +31,7 @@ from whichlayer.analysis.cache.file_layout import (
     Damaged,
     read_arrays,
     read_header,
+    stored_size,
     write_file,
 )
 from whichlayer.analysis.cache.identity import Identity, identify
@@ -158,13 +159,13 @@ def _write(trace: Trace, identity: Identity, folder: Path, limit: int) -> bool:
         return False
     remove_abandoned(folder)
     path = entry_path(folder, identity.key)
-    size = sum(array.nbytes for array in arrays.values())
+    header = {"trace": _stamp(identity), "contents": contents}
+    size = stored_size(header, arrays)
     if obstacle(folder, size) or not make_room(folder, size, limit, path):
         return False
     # The columns are of what the file held before it was read: is it the same still?
     if _identity(identity.path) != identity:
         return False
-    header = {"trace": _stamp(identity), "contents": contents}
     _write_file(path, part_path(folder, identity.key), header, arrays)
     return True
 
