@@ -1,7 +1,8 @@
 """Reads one trace with one reader, in a process of its own: ``python child.py READER FILE``.
 
 Prints one line of JSON: user and system CPU seconds and wall seconds of the reading, imports
-left out, and the largest memory that the process ever held, in bytes. It imports nothing but
+left out, and the largest memory that the process ever held, in bytes. The seconds include those
+of the processes that it starts; their memory is told by cores.py. It imports nothing but
 the reader, so that it runs in the virtual environment of any of them.
 """
 
@@ -59,14 +60,19 @@ def peak_bytes() -> int:
     return largest if sys.platform == "darwin" else largest * 1024
 
 
+def cpu_s() -> float:
+    """User and system time of this process and of those that it started and that have ended."""
+    used = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+
 def main() -> None:
     """Reads and prints."""
     reader, path = sys.argv[1:]
     read = READERS[reader]()
-    before, begun = resource.getrusage(resource.RUSAGE_SELF), time.perf_counter()
+    before, begun = cpu_s(), time.perf_counter()
     read(path)
-    after, wall = resource.getrusage(resource.RUSAGE_SELF), time.perf_counter() - begun
-    cpu = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+    wall, cpu = time.perf_counter() - begun, cpu_s() - before
     print(json.dumps({"cpu_s": cpu, "wall_s": wall, "peak_bytes": peak_bytes()}))
 
 

@@ -6,7 +6,7 @@ import json
 import os
 import platform
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,13 +28,17 @@ class Cost:
     peak_bytes: int
 
 
-def run(command: Sequence[str]) -> Cost:
+def run(command: Sequence[str], environment: Mapping[str, str] | None = None) -> Cost:
     """The cost that a command prints in its last line of output.
+
+    Args:
+        command: what to run.
+        environment: instead of this process's own.
 
     Raises:
         RuntimeError: it failed, or printed no such line; with the end of what it wrote.
     """
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     for line in reversed(done.stdout.splitlines()):
         # Readers print of their own, some without a line break at the end.
         begin = line.find('{"cpu_s"')

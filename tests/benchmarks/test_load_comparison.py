@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.cores import main as compare_cores
 from benchmarks.load import main
 from benchmarks.make_trace import compress, make_trace
 from benchmarks.measure import run
@@ -66,3 +67,12 @@ def test_reports_are_timed_with_the_start_of_the_program(
 def test_a_report_that_fails_is_an_error_and_no_time(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match="exit status"):
         time_reports([str(tmp_path / "missing.json")])
+
+
+def test_numbers_of_cores_are_compared_in_turn(
+    trace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert compare_cores([str(trace), "--rounds", "2", "--cores", "1", "2"]) == 0
+    rows = [line.split(" | ") for line in capsys.readouterr().out.splitlines() if "MB |" in line]
+    assert [row[1] for row in rows] == ["1", "2"]
+    assert all(float(row[4].split()[0]) > 20 for row in rows)
