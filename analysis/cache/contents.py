@@ -7,6 +7,7 @@ stand. Reading an entry gives the same trace, column by column.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import Field, fields
 from typing import Any, Final
 
 import msgspec
@@ -44,6 +45,12 @@ ARRAYS: Final = {
     **{f"flows.{name}": kind for name, kind in FLOWS.items()},
     **OTHERS,
 }
+
+#: The fields of a trace that come back.
+_STORED: Final = frozenset(
+    {*COLUMNS, "path", "producer", "header", "origin_ns", "base_ns", "strings", "lanes",
+     "lane_rows", "steps", "instants", "counters", "flows", "events", "warnings"}
+)  # fmt: skip
 
 _NARROW: Final = "<u4"
 
@@ -88,6 +95,8 @@ def pack(trace: Trace) -> tuple[dict[str, Any], dict[str, Array]]:
         spans, stamp, tables = [], arguments.source.stamp, tuple(arguments.source.tables)
     else:
         raise NotStorable("its arguments are read in an unknown way")
+    if any(_is_new(trace, one) for one in fields(trace)):
+        raise NotStorable("it says something that an entry has no place for")
     if not _is_plain(trace.header):
         raise NotStorable("its header holds more than JSON does")
     contents = Contents(
@@ -172,6 +181,12 @@ def _fits(array: Array) -> bool:
     if not len(array):
         return True
     return int(array.min()) >= 0 and int(array.max()) < 1 << 32
+
+
+def _is_new(trace: Trace, told: Field[Any]) -> bool:
+    """Whether a field that is not stored is anything but empty: a part of a trace, say."""
+    stored = told.name in _STORED or told.name.startswith("_") or not told.compare
+    return not stored and getattr(trace, told.name) is not told.default
 
 
 def _is_plain(value: object) -> bool:

@@ -16,7 +16,7 @@ import pytest
 from tests.analysis.cache.conftest import entries_of
 from tests.support.whole_trace import everything
 from whichlayer.analysis import load
-from whichlayer.analysis.cache import entries, location, reuse
+from whichlayer.analysis.cache import contents, entries, location, reuse
 from whichlayer.analysis.cache.location import DEFAULT_LIMIT, locate
 from whichlayer.analysis.cache.mounts import is_local
 from whichlayer.analysis.errors import TraceError
@@ -364,3 +364,10 @@ def test_a_trace_that_is_no_ordinary_file_is_never_kept(folder: Path, tmp_path: 
         load(tmp_path / "s", cache=True)
     server.close()
     assert not folder.exists()
+
+
+def test_a_trace_that_says_more_than_an_entry_holds_is_not_kept(
+    folder: Path, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(contents, "_STORED", contents._STORED - {"events"})
+    assert len(load(path, cache=True)) and not folder.exists()
