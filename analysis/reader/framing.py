@@ -12,13 +12,17 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from whichlayer.analysis.reader.closing import closes_array
 from whichlayer.analysis.reader.events import DECODE_ERRORS, Event, decode_loose, decode_strict
-from whichlayer.analysis.reader.recovery import Loss, closes_array, recover_events
-from whichlayer.analysis.reader.repair import Repaired, repair
+from whichlayer.analysis.reader.recovery import Loss, recover_events
+from whichlayer.analysis.reader.repair import Repaired, first_difference, repair
 from whichlayer.analysis.reader.structure import SEPARATORS, find_elements, guess_cut
 from whichlayer.analysis.reader.window import Window
 
 _BRACKET_CLOSE = b"]"
+
+#: Longest text that is repaired as a whole, which takes several times its size.
+_LARGEST_REPAIR = 1 << 21
 
 #: Text behind a closing bracket that is looked at before it counts as one.
 _BEHIND_CLOSE = 1 << 12
@@ -64,6 +68,7 @@ class EventArray:
         losses: events that could not be read, so far.
         too_large: where events begin that were left out for their size.
         repaired: how many damaged spots were repaired.
+        repaired_at: where the first of them is, -1 without one.
         closed: the closing bracket was found, and the window stands behind it.
         end: where in the text the last event that was looked at ends.
     """
@@ -73,6 +78,7 @@ class EventArray:
     losses: list[Loss] = field(default_factory=list)
     too_large: list[int] = field(default_factory=list)
     repaired: int = 0
+    repaired_at: int = -1
     closed: bool = False
     end: int = 0
     _skipping: bool = False
@@ -86,9 +92,12 @@ class EventArray:
             if window.data.startswith(_BRACKET_CLOSE):
                 window.fill(_BEHIND_CLOSE)
                 self.closed = closes_array(window.data, 0)
-                window.drop(1)
+                brackets = len(window.data) - len(window.data.lstrip(_BRACKET_CLOSE))
+                if not self.closed:
+                    self._note_repair(window.offset, brackets)
+                window.drop(1 if self.closed else brackets)
             elif window.data:
-                chunk = self._guessed() or self._exact()
+                chunk = self._recovered() if self._skipping else self._guessed() or self._exact()
                 if chunk is not None:
                     yield chunk
             elif window.ended:
@@ -136,11 +145,14 @@ class EventArray:
         elif end > 0:
             text = window.data[:end].rstrip(SEPARATORS)
             events = _decoded(Repaired(text, 0))
-            if events is None:
+            if events is None and len(text) <= _LARGEST_REPAIR:
                 mended = repair(text)
                 events = _decoded(mended)
-                self.repaired += mended.spots if events is not None else 0
+                if events is not None:
+                    self._note_repair(window.offset, mended.spots, text, mended.text)
             if events is not None:
+                if b"," in window.data[len(text) : end] and found.close >= 0:
+                    self._note_repair(window.offset + len(text), 1)
                 return self._taken(events, len(text))
         elif not window.ended and len(window.data) < self._patience:
             window.fill(2 * len(window.data))
@@ -157,18 +169,28 @@ class EventArray:
     def _recovered(self) -> Chunk | None:
         """Events picked out of damaged text; None where there are none."""
         window = self.window
-        found = recover_events(window.data)
+        found = recover_events(window.data, self._skipping)
         base = window.offset
-        self.losses += [Loss(base + loss.offset, loss.reason) for loss in found.losses]
-        self.repaired += found.repaired
+        if found.loss:
+            self.losses.append(Loss(base + found.loss.offset, found.loss.reason, found.loss.count))
+        if found.repaired:
+            self._note_repair(base + found.repaired_at, found.repaired)
         window.drop(found.consumed)
         self.end = base + found.consumed
-        spans = [Span(base + start, end - start, 1) for start, end in found.spans]
-        if found.consumed:
+        spans = [Span(base + one.start, one.end - one.start, one.events) for one in found.spans]
+        if spans:
             self._advanced()
+        elif found.consumed:
+            self._patience = self.limits.patience
         elif not window.data.startswith(_BRACKET_CLOSE):
             self._give_up()
         return Chunk(found.events, spans) if spans else None
+
+    def _note_repair(self, at: int, spots: int, before: bytes = b"", after: bytes = b"") -> None:
+        """Counts damaged spots; the first is where the text at an offset was changed first."""
+        if not self.repaired:
+            self.repaired_at = at + first_difference(before, after)
+        self.repaired += spots
 
     def _advanced(self) -> None:
         self._skipping = False

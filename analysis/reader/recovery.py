@@ -4,34 +4,49 @@ from __future__ import annotations
 
 import json
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
+from typing import Final
 
-from whichlayer.analysis.reader.events import DECODE_ERRORS, Event, decode_loose
-from whichlayer.analysis.reader.repair import Repaired, versions
+import msgspec
+
+from whichlayer.analysis.reader.closing import closes_array, count_phases, last_phase
+from whichlayer.analysis.reader.events import DECODE_ERRORS, Event, decode_loose, decode_strict
+from whichlayer.analysis.reader.patterns import sound_event
+from whichlayer.analysis.reader.repair import (
+    Repaired,
+    escape_sure_quotes,
+    first_difference,
+    repair,
+    versions,
+)
 from whichlayer.analysis.reader.structure import SEPARATORS
 
 # An event begins with one of its usual keys.
 _START = re.compile(rb'\{\s*"(?:ph|name|cat|pid|tid|ts|dur|args|id|id2|bp|s|tts|tdur|cname)"\s*:')
 _CLOSE = re.compile(rb'\}\s*(\])(?=\s*(?:,\s*"|\}|\Z))')
-_PHASE = re.compile(rb'"ph"\s*:')
+_BETWEEN = re.compile(rb"[\s,]*+")
+_BRACKETS = re.compile(rb"[\[\]\s,]*+")
 
 #: Later starts that an event may reach over, since a nested object can look like one.
-_REACH = 4
+_REACH: Final = 4
 
-#: Failures after which the rest of a text is read without repairs, lest a file that is no trace
-#: take forever.
-_TRIES = 500
+#: Events in one text that are repaired with all means, and failures of the usual means after
+#: which only sound events are looked for, lest a file that is no trace take forever.
+_TRIES, _USUAL_TRIES = 200, 2000
+
+#: Events that are decoded together while nothing is wrong with them.
+_LARGEST_BATCH: Final = 256
 
 #: Events are rarely longer than this.
-_USUAL = 1 << 12
+_USUAL: Final = 1 << 12
 
 #: Largest damaged event that is repaired, and largest event that is read beside damaged ones.
 _LARGEST_REPAIR, _LARGEST_READ = 1 << 20, 1 << 23
 
 _VALUES = json.JSONDecoder(strict=False)
 _WHITE_SPACE = b" \t\r\n"
-_BRACKETS = b"[]"
+_OPEN_OR_CLOSE = b"[]"
 _BRACE, _BRACKET_CLOSE = ord("{"), ord("]")
 
 
@@ -44,63 +59,250 @@ class Loss:
     count: int = 1
 
 
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A stretch of the text that holds a number of events."""
+
+    start: int
+    end: int
+    events: int
+
+
 @dataclass(slots=True)
 class Recovery:
     """What damaged text still gave.
 
     Attributes:
         events: the events, in order.
-        spans: (start, end) of each in the text.
-        losses: what is gone.
+        spans: where they stand in the text.
+        loss: what is gone, if anything.
         repaired: how many spots were repaired.
+        repaired_at: where the first of them is, -1 without one.
         consumed: how much of the text is dealt with; what follows is a closing bracket, or
             an event that the end of the text cuts, or nothing.
     """
 
     events: list[Event] = field(default_factory=list)
-    spans: list[tuple[int, int]] = field(default_factory=list)
-    losses: list[Loss] = field(default_factory=list)
+    spans: list[Found] = field(default_factory=list)
+    loss: Loss | None = None
     repaired: int = 0
+    repaired_at: int = -1
     consumed: int = 0
 
 
-def closes_array(text: bytes, at: int) -> bool:
-    """Whether the bracket at a position ends the array of events.
+def recover_events(text: bytes, midst: bool = False) -> Recovery:
+    """Reads what can be read of damaged text that begins between two events of an array.
 
-    A bracket may be a flipped comma, or be left over: no event follows the one that ends it.
+    Args:
+        text: as far as it is known.
+        midst: it begins inside an event whose beginning was left out, so that nothing
+            before the next event counts as lost.
     """
-    return not _PHASE.search(text, at)
+    return _Recoverer(text, midst).run()
 
 
-def recover_events(text: bytes) -> Recovery:
-    """Reads what can be read of damaged text that begins between two events of an array."""
-    result = Recovery()
-    tries = _TRIES
-    starts = _event_starts(text)
-    at = 0
-    while True:
-        while at < len(text) and text[at] in SEPARATORS:
-            at += 1
-        result.consumed = at
-        if at == len(text):
-            return result
-        if text[at] in _BRACKETS:
-            if text[at] == _BRACKET_CLOSE and closes_array(text, at):
-                return result
-            at += 1
-            continue
-        later = bisect_right(starts, at)
-        reach = _REACH if tries > 0 else 1
-        limits = [*starts[later : later + reach], len(text)][:reach]
-        end = _take(text, at, limits, result)
-        if end < 0 and tries > 0:
-            end = _take_repaired(text, at, limits[0], result)
-        if end < 0:
-            tries -= 1
-            end = _skip(text, at, limits[0], result, tries > 0)
-        if end < 0:
-            return result
-        at = end
+class _Recoverer:
+    """A place in the text, and what was found before it."""
+
+    def __init__(self, text: bytes, midst: bool) -> None:
+        self._text = text
+        self._midst = midst
+        self._starts = _event_starts(text)
+        self._later = 0
+        self._last_phase = last_phase(text)
+        self._batch = 1
+        self._tries = _TRIES
+        self._usual_tries = _USUAL_TRIES
+        self._repairable = len(text)
+        self._result = Recovery()
+
+    def run(self) -> Recovery:
+        """Goes through the text once."""
+        text, result = self._text, self._result
+        at = 0
+        while at >= 0:
+            result.consumed = at = self._pass_separators(at)
+            if at == len(text):
+                break
+            at = self._pass_brackets(at) if text[at] in _OPEN_OR_CLOSE else self._next(at)
+        return result
+
+    def _pass_separators(self, at: int) -> int:
+        """Counts as damage whatever is not one comma between two events."""
+        text, spans = self._text, self._result.spans
+        between = _BETWEEN.match(text, at)
+        end = between.end() if between else at
+        if spans and spans[-1].end == at and end < len(text):
+            due = 0 if text[end] in _OPEN_OR_CLOSE else 1
+            if text.count(b",", at, end) != due:
+                self._repaired(at, 1)
+        return end
+
+    def _pass_brackets(self, at: int) -> int:
+        """Moves past brackets that belong to nothing; -1 at one that closes the array."""
+        text = self._text
+        run = _BRACKETS.match(text, at)
+        end = run.end() if run else at + 1
+        for close in {text.find(b"]", at, end), text.rfind(b"]", at, end)} - {-1}:
+            if self._closes(close):
+                self._result.consumed = close
+                return -1
+        self._repaired(at, 1)
+        return end
+
+    def _closes(self, at: int) -> bool:
+        return self._last_phase < at or closes_array(self._text, at)
+
+    def _next(self, at: int) -> int:
+        """Reads or passes what begins here and returns its end; -1 if that is not in this text."""
+        starts, text = self._starts, self._text
+        self._later = later = bisect_right(starts, at, self._later)
+        limit = starts[later] if later < len(starts) else len(text)
+        end = self._take_any(at, limit) if text[at] == _BRACE else -1
+        if end >= 0:
+            self._midst = False
+            return end
+        return self._skip(at, limit if self._usual_tries > 0 else self._next_sound(at))
+
+    def _take_any(self, at: int, limit: int) -> int:
+        """Reads the event here, by what costs least; -1 if it cannot be read."""
+        end = self._take_batch(at)
+        if end < 0 and self._usual_tries > 0:
+            end = self._take_mended(at, limit)
+            self._usual_tries -= end < 0
+        if end < 0 and self._tries > 0:
+            self._tries -= 1
+            limits = [*self._starts[self._later : self._later + _REACH], len(self._text)][:_REACH]
+            end = self._take(at, limits)
+            end = end if end >= 0 else self._take_repaired(at, limit)
+        elif end < 0:
+            sound = sound_event().match(self._text, at)
+            event = read_event(Repaired(sound[0], 0)) if sound else None
+            if sound and event is not None and event.ph:
+                end = self._append([event], at, sound.end(), Repaired(sound[0], 0))
+        return end
+
+    def _next_sound(self, at: int) -> int:
+        """Where the next event is that needs no repair, or the last one of all begins."""
+        sound = sound_event().search(self._text, at + 1)
+        last = self._starts[-1] if self._starts else -1
+        if sound:
+            return sound.start()
+        return last if last > at else len(self._text)
+
+    def _take_batch(self, at: int) -> int:
+        """Reads the next events together, or else just the one here; -1 if it is damaged."""
+        starts, later = self._starts, self._later
+        for count in (min(self._batch, len(starts) - later), 1):
+            if count < 1 or later >= len(starts):
+                break
+            last = self._text.rfind(b"}", at, starts[later + count - 1])
+            piece = self._text[at : last + 1]
+            events = _decoded(piece)
+            if events and all(event.ph for event in events):
+                self._batch = min(2 * count, _LARGEST_BATCH)
+                return self._append(events, at, at + len(piece), Repaired(piece, 0))
+            self._batch = 1
+            if count == 1:
+                break
+        return -1
+
+    def _take_mended(self, at: int, limit: int) -> int:
+        """Reads the event here if it ends before the next and usual repairs make it JSON."""
+        if not self._may_repair(at, limit):
+            return -1
+        piece = self._text[at : self._text.rfind(b"}", at, limit) + 1]
+        version = escape_sure_quotes(piece)
+        event = read_event(version) if version.spots else None
+        if event is None:
+            mended = repair(version.text)
+            version = Repaired(mended.text, mended.spots + version.spots)
+            event = read_event(version) if mended.spots else None
+        if event is not None and event.ph:
+            return self._append([event], at, at + len(piece), version)
+        return -1
+
+    def _take(self, at: int, limits: list[int]) -> int:
+        """Reads the event here and returns its end, or -1.
+
+        An object without a phase is taken only where it is empty: damage makes nested objects
+        look like events.
+        """
+        text = self._text
+        if limits[0] - at > _USUAL:
+            limits = [at + _USUAL, *limits]
+        for limit in limits:
+            length = _value_length(text[at:limit])
+            if length < 0:
+                continue
+            piece = text[at : at + length]
+            bold = self._may_repair(at, at + length)
+            for version in versions(piece) if bold else (Repaired(piece, 0),):
+                event = read_event(version)
+                if event is not None and (event.ph or length <= len(b"{}")):
+                    return self._append([event], at, at + length, version)
+        return -1
+
+    def _take_repaired(self, at: int, limit: int) -> int:
+        """As :func:`_take`, for an event that is not JSON until it is repaired."""
+        if not self._may_repair(at, limit):
+            return -1
+        piece = self._text[at:limit].rstrip(SEPARATORS)
+        for version in versions(piece):
+            length = _value_length(version.text) if version.spots else -1
+            rest = version.text[length:]
+            if length > 0 and not rest.strip(SEPARATORS).strip(b"]"):
+                mended = Repaired(version.text[:length], version.spots)
+                event = read_event(mended)
+                if event is not None and event.ph:
+                    return self._append([event], at, at + len(piece) - len(rest), mended)
+        return -1
+
+    def _may_repair(self, at: int, limit: int) -> bool:
+        """Whether so much may still be repaired; every byte of a text is, a few times."""
+        if limit - at > min(_LARGEST_REPAIR, self._repairable) and limit - at > _USUAL:
+            return False
+        self._repairable -= limit - at
+        return True
+
+    def _skip(self, at: int, limit: int) -> int:
+        """Where to go on behind what cannot be read; -1 if that is not in this text."""
+        text, result = self._text, self._result
+        close = self._close_within(at, limit)
+        if close < 0 and limit == len(text):
+            return -1
+        end = close if close >= 0 else limit
+        begun = bisect_left(self._starts, end) - bisect_left(self._starts, at)
+        lost = max(count_phases(text, at, end), begun)
+        if (lost or text[at] == _BRACE) and not self._midst:
+            first = result.loss or Loss(at, _reason(text[at:end]), 0)
+            result.loss = Loss(first.offset, first.reason, first.count + max(lost, 1))
+        return end
+
+    def _close_within(self, at: int, end: int) -> int:
+        """Where the array's closing bracket is behind its last event, which is damaged; else -1."""
+        if end < self._last_phase:
+            return -1
+        for found in _CLOSE.finditer(self._text, at, end):
+            if found.end() > self._last_phase:
+                return found.start(1)
+        return -1
+
+    def _append(self, events: list[Event], start: int, end: int, version: Repaired) -> int:
+        result = self._result
+        result.events += events
+        result.spans.append(Found(start, end, len(events)))
+        if version.spots:
+            first = 0
+            if result.repaired_at < 0:
+                first = first_difference(self._text[start:end], version.text)
+            self._repaired(start + first, version.spots)
+        return end
+
+    def _repaired(self, at: int, spots: int) -> None:
+        if not self._result.repaired:
+            self._result.repaired_at = at
+        self._result.repaired += spots
 
 
 def _event_starts(text: bytes) -> list[int]:
@@ -115,6 +317,17 @@ def _event_starts(text: bytes) -> list[int]:
     return starts
 
 
+def _decoded(text: bytes) -> list[Event] | None:
+    array = b"[%b]" % text
+    try:
+        try:
+            return decode_strict(array)
+        except msgspec.ValidationError:
+            return decode_loose(array)
+    except DECODE_ERRORS:
+        return None
+
+
 def read_event(version: Repaired) -> Event | None:
     """One event from its own text."""
     try:
@@ -122,70 +335,6 @@ def read_event(version: Repaired) -> Event | None:
     except DECODE_ERRORS:
         return None
     return event
-
-
-def _take(text: bytes, at: int, limits: list[int], result: Recovery) -> int:
-    """Reads the event at a position into the result and returns its end, or -1.
-
-    An object without a phase is taken only where it is empty or nothing else is left: damage
-    makes nested objects look like events.
-    """
-    if text[at] != _BRACE:
-        return -1
-    if limits[0] - at > _USUAL:
-        limits = [at + _USUAL, *limits]
-    for limit in limits:
-        length = _value_length(text[at:limit])
-        if length < 0:
-            continue
-        for version in versions(text[at : at + length]):
-            event = read_event(version)
-            if event is not None and (event.ph or length <= len(b"{}")):
-                return _append(result, event, at, at + length, version.spots)
-    return -1
-
-
-def _take_repaired(text: bytes, at: int, limit: int, result: Recovery) -> int:
-    """As :func:`_take`, for an event that is not JSON until it is repaired."""
-    if text[at] != _BRACE or limit - at > _LARGEST_REPAIR:
-        return -1
-    piece = text[at:limit].rstrip(SEPARATORS)
-    for version in versions(piece):
-        length = _value_length(version.text) if version.spots else -1
-        rest = version.text[length:]
-        if length > 0 and not rest.strip(SEPARATORS).strip(b"]"):
-            event = read_event(Repaired(version.text[:length], version.spots))
-            if event is not None and event.ph:
-                return _append(result, event, at, at + len(piece) - len(rest), version.spots)
-    return -1
-
-
-def _skip(text: bytes, at: int, limit: int, result: Recovery, explain: bool) -> int:
-    """Where to go on behind what cannot be read; -1 if that is not in this text."""
-    close = _close_within(text, at, limit)
-    if close < 0 and limit == len(text):
-        return -1
-    end = close if close >= 0 else limit
-    lost = len(_PHASE.findall(text, at, end))
-    if lost or text[at] == _BRACE:
-        reason = _reason(text[at:end]) if explain or not result.losses else ""
-        result.losses.append(Loss(at, reason, max(lost, 1)))
-    return end
-
-
-def _append(result: Recovery, event: Event, start: int, end: int, spots: int) -> int:
-    result.events.append(event)
-    result.spans.append((start, end))
-    result.repaired += spots
-    return end
-
-
-def _close_within(text: bytes, at: int, end: int) -> int:
-    """Where the array's closing bracket is behind its last event, which is damaged; else -1."""
-    for found in _CLOSE.finditer(text, at, end):
-        if not _PHASE.search(text, found.end()):
-            return found.start(1)
-    return -1
 
 
 def _value_length(text: bytes) -> int:

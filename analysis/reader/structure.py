@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from whichlayer.analysis.trace.columns import Bool, Int64, UInt8
+from whichlayer.analysis.trace.columns import Bool, Int64
 
 #: What may stand between two elements of an array, commas that are one too many included.
 SEPARATORS = b" \t\r\n,"
@@ -21,9 +21,9 @@ _NESTING[[0x7B, 0x5B]] = 1
 _NESTING[[0x7D, 0x5D]] = -1
 
 #: Bytes looked at together: it bounds the memory, eight times as much for every bracket.
-_BLOCK = 1 << 20
+_BLOCK = 1 << 18
 
-_BACKSLASHES = re.compile(rb"\\*")
+_PLAIN_END = re.compile(rb"[,\]}\s]")
 _NEXT_ELEMENT = re.compile(rb"\s*,\s*\{")
 
 #: Closing braces that a guess looks at before it leaves the answer to the exact search.
@@ -59,13 +59,37 @@ def guess_cut(text: bytes) -> int:
     return at + 1 if at >= 0 else -1
 
 
+class Nesting:
+    """Follows brackets and braces through text that comes in pieces.
+
+    Attributes:
+        depth: how many are open behind the text so far.
+        inside: the text so far ends inside a string.
+    """
+
+    def __init__(self) -> None:
+        self.depth = 0
+        self.inside = False
+        self._escaping = False
+
+    def feed(self, text: bytes) -> Iterator[tuple[Int64, Int64]]:
+        """Positions in the text of what opens or closes outside strings, and the depth behind."""
+        for begin in range(0, len(text), _BLOCK):
+            block = text[begin : begin + _BLOCK]
+            quotes, self._escaping = _string_quotes(block, self._escaping)
+            change = _NESTING[np.frombuffer(block, np.uint8)]
+            at = np.flatnonzero(change)
+            at = at[inside_strings(quotes, at) == self.inside]
+            self.inside ^= len(quotes) % 2 == 1
+            if len(at):
+                depths = np.cumsum(change[at], dtype=np.int64) + self.depth
+                self.depth = int(depths[-1])
+                yield at + begin, depths
+
+
 def string_quotes(text: bytes) -> Int64:
     """Positions of the quotes that open and close strings, in turn."""
-    characters = np.frombuffer(text, np.uint8)
-    quotes = np.flatnonzero(characters == _QUOTE)
-    if b"\\" in text and len(quotes):
-        quotes = quotes[~_escaped(characters, quotes)]
-    return quotes
+    return _string_quotes(text, False)[0]
 
 
 def inside_strings(quotes: Int64, at: NDArray[np.int64]) -> Bool:
@@ -74,10 +98,52 @@ def inside_strings(quotes: Int64, at: NDArray[np.int64]) -> Bool:
     return inside
 
 
+class ValueScan:
+    """Finds the end of one JSON value in text that comes in pieces.
+
+    Attributes:
+        depth: how deeply what was seen so far is nested.
+    """
+
+    def __init__(self) -> None:
+        self.depth = 0
+        self._first = b""
+        self._nesting = Nesting()
+        self._escaping = False
+
+    def feed(self, piece: bytes) -> int:
+        """Where in this piece the value ends, -1 if not in it; the first begins with the value."""
+        begins = not self._first
+        self._first = self._first or piece[:1]
+        if self._first == b'"':
+            return self._string_end(piece, int(begins))
+        if self._first in (b"{", b"["):
+            return self._container_end(piece)
+        end = _PLAIN_END.search(piece)
+        return end.start() if end else -1
+
+    def _string_end(self, piece: bytes, start: int) -> int:
+        for begin in range(start, len(piece), _BLOCK):
+            block = piece[begin : begin + _BLOCK]
+            quotes, self._escaping = _string_quotes(block, self._escaping)
+            if len(quotes):
+                return begin + int(quotes[0]) + 1
+        return -1
+
+    def _container_end(self, piece: bytes) -> int:
+        for at, depths in self._nesting.feed(piece):
+            ends = np.flatnonzero(depths <= 0)
+            stop = int(ends[0]) if len(ends) else len(depths)
+            self.depth = max(self.depth, int(depths[: stop + 1].max()))
+            if len(ends):
+                return int(at[stop]) + 1
+        return -1
+
+
 def find_elements(text: bytes) -> Elements:
     """Exact ends of the elements in text that begins inside an array, between elements."""
     last_end = -1
-    for at, depths in _depths(text):
+    for at, depths in Nesting().feed(text):
         below = np.flatnonzero(depths < 0)
         complete = np.flatnonzero((depths[: below[0]] if len(below) else depths) == 0)
         if len(complete):
@@ -88,45 +154,28 @@ def find_elements(text: bytes) -> Elements:
     return Elements(last_end, -1)
 
 
-def container_end(text: bytes) -> int:
-    """Where the object or list that the text begins with ends, -1 if not in this text."""
-    for at, depths in _depths(text):
-        ends = np.flatnonzero(depths <= 0)
-        if len(ends):
-            return int(at[ends[0]]) + 1
-    return -1
+def _string_quotes(text: bytes, escaped: bool) -> tuple[Int64, bool]:
+    """The quotes of strings, and whether the character behind the text is escaped.
 
-
-def _depths(text: bytes) -> Iterator[tuple[Int64, Int64]]:
-    """Positions of brackets and braces outside strings, and the depth behind each."""
-    depth, inside, begin = 0, False, 0
-    while begin < len(text):
-        end = _block_end(text, begin)
-        block = text[begin:end]
-        quotes = string_quotes(block)
-        change = _NESTING[np.frombuffer(block, np.uint8)]
-        at = np.flatnonzero(change)
-        at = at[inside_strings(quotes, at) == inside]
-        if len(at):
-            depths = np.cumsum(change[at], dtype=np.int64) + depth
-            depth = int(depths[-1])
-            yield at + begin, depths
-        inside ^= len(quotes) % 2 == 1
-        begin = end
-
-
-def _block_end(text: bytes, begin: int) -> int:
-    """Where a block ends that can be looked at alone: not between a backslash and a quote."""
-    end = min(begin + _BLOCK, len(text))
-    run = _BACKSLASHES.match(text, end) if text[end - 1] == _BACKSLASH else None
-    # The character behind the run belongs to it: it may be a quote.
-    return min(run.end() + 1, len(text)) if run else end
-
-
-def _escaped(characters: UInt8, quotes: Int64) -> Bool:
-    """Which quotes follow an odd number of backslashes."""
-    index = np.arange(len(characters))
-    last_other = np.maximum.accumulate(np.where(characters == _BACKSLASH, -1, index))
-    run = np.where(quotes > 0, quotes - 1 - last_other[quotes - 1], 0)
-    escaped: Bool = run % 2 == 1
-    return escaped
+    Args:
+        text: anything.
+        escaped: its first character is.
+    """
+    characters = np.frombuffer(text, np.uint8)
+    quotes = np.flatnonzero(characters == _QUOTE)
+    if b"\\" not in text:
+        first = escaped and len(quotes) > 0 and quotes[0] == 0
+        return (quotes[1:] if first else quotes), False
+    slashes = np.flatnonzero(characters == _BACKSLASH)
+    starts = slashes[np.diff(slashes, prepend=-2) != 1]
+    # The quotes behind backslashes, and where the run of those begins.
+    behind = np.flatnonzero((quotes > 0) & (characters[quotes - 1] == _BACKSLASH))
+    start = starts[np.searchsorted(starts, quotes[behind]) - 1]
+    run = quotes[behind] - start + (escaped & (start == 0))
+    real = np.ones(len(quotes), bool)
+    real[behind] = run % 2 == 0
+    if escaped and len(quotes) and quotes[0] == 0:
+        real[0] = False
+    last = int(starts[-1])
+    open_run = len(text) - last + (escaped and last == 0) if text.endswith(b"\\") else 0
+    return quotes[real], open_run % 2 == 1
