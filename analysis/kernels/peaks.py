@@ -23,6 +23,8 @@ _UNIT_SLACK: Final = 0.02
 #: Clock assumed for a card that the table does not have, GHz (devices of the last years
 #: boost to between 1.4 and 2.5).
 _ASSUMED_GHZ: Final = 1.7
+#: What a recorded bandwidth may be, GB/s; anything else is in another unit, or wrong.
+_BANDWIDTH_GBPS: Final = (5.0, 50_000.0)
 #: FMA per clock and SM, FP16/BF16 with FP32 accumulation, by (major, minor).
 _HALF_FMA: Final = {
     (7, 0): 512, (7, 5): 512, (8, 0): 1024, (8, 6): 512, (8, 9): 512, (9, 0): 2048,
@@ -193,13 +195,14 @@ def _unlisted(name: str, entry: Mapping[str, Any], vendor: str, units: float | N
         rates = {"fp16": units * half * 2 * ghz / 1e3}
         if (_capability(entry) or (0, 0)) >= (8, 0):
             rates |= {"bf16": rates["fp16"], "tf32": rates["fp16"] / 2}
-    memory_clock, bus = _number(entry, "memoryClockRate"), _number(entry, "memoryBusWidth")
-    bandwidth = 2 * memory_clock * 1e3 * bus / 8 / 1e9 if memory_clock and bus else None
+    bandwidth = _recorded_bandwidth(entry)
     cache = _number(entry, "l2CacheSize")
     note = f"{shown!r:.60} is not in the device table"
     if rates:
         how = "its clock" if clock else f"{_ASSUMED_GHZ} GHz assumed"
         note += f"; about {rates['fp16']:.0f} TFLOP/s by its units and {how}"
+    if bandwidth:
+        note += f"; {bandwidth:.0f} GB/s as recorded"
     note += "; name it with --device-model"
     return DeviceMatch(
         None, note, vendor, bandwidth, MappingProxyType(rates),
@@ -207,6 +210,16 @@ def _unlisted(name: str, entry: Mapping[str, Any], vendor: str, units: float | N
         resident_bytes=int(cache / 2) if cache else None,
         unconfirmed=frozenset(rates),
     )  # fmt: skip
+
+
+def _recorded_bandwidth(entry: Mapping[str, Any]) -> float | None:
+    """GB/s by the memory's clock and bus, else as Nsight Systems exports it (bytes/s)."""
+    clock, bus = _number(entry, "memoryClockRate"), _number(entry, "memoryBusWidth")
+    if clock and bus:
+        return 2 * clock * 1e3 * bus / 8 / 1e9
+    exported = (_number(entry, "memoryBandwidth") or 0.0) / 1e9
+    low, high = _BANDWIDTH_GBPS
+    return exported if low <= exported <= high else None
 
 
 def _with_overrides(found: DeviceMatch, options: Options) -> DeviceMatch:

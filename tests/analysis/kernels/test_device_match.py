@@ -242,3 +242,31 @@ def test_every_rate_of_the_table_is_positive_and_every_confirmed_row_has_a_bandw
         assert all(rate > 0 for rate in row.rates.values()), row.name
         assert row.checked.strip(), row.name
         assert row.eff is None or 0.3 <= row.eff <= 1.3, row.name
+
+
+@pytest.mark.parametrize(
+    ("recorded", "gbps"),
+    [
+        (760_080_000_000, 760.08),
+        (760_080, None),
+        (-1, None),
+        (0, None),
+        (10**30, None),
+        ("x", None),
+    ],
+)
+def test_an_unlisted_card_of_an_nsight_export_has_the_bandwidth_that_the_export_says(
+    recorded: object, gbps: float | None
+) -> None:
+    card = {"name": "NVIDIA Thing 9000", "numSms": 68, "computeMajor": 8, "computeMinor": 6,
+            "memoryBandwidth": recorded}  # fmt: skip
+    found = match_device(card, {}, Options())
+    assert found.model is None and found.bandwidth_gbps == gbps
+    assert ("760 GB/s as recorded" in found.note) == (gbps is not None)
+    assert "bandwidth" not in found.unconfirmed
+
+
+def test_a_listed_card_keeps_the_bandwidth_of_its_data_sheet() -> None:
+    card = {"name": "NVIDIA GeForce RTX 3080", "numSms": 68, "totalGlobalMem": 10_736_893_952,
+            "memoryBandwidth": 1_000_000_000_000}  # fmt: skip
+    assert match_device(card, {}, Options()).bandwidth_gbps == 760.0
