@@ -73,6 +73,14 @@ def test_the_help_loads_nothing_heavy() -> None:
     assert tops.isdisjoint(SCREEN | {"numpy", "msgspec", "orjson", "torch"})
 
 
+def test_the_first_picture_waits_for_nothing_heavy() -> None:
+    """What it needs is imported before it is drawn; NumPy alone would take half of its time."""
+    code = "import whichlayer.tui.app, whichlayer.analysis.options"
+    loaded = loaded_by(code)
+    assert "whichlayer.tui.widgets.header" in loaded
+    assert loaded.isdisjoint({"numpy", "msgspec", "whichlayer.tui.panes", "whichlayer.tui.travel"})
+
+
 def test_a_report_loads_no_screen_and_no_torch(tmp_path: Path) -> None:
     trace = tmp_path / "trace.json"
     trace.write_text('{"traceEvents": [{"ph": "X", "name": "a", "ts": 1, "dur": 1, "pid": 1}]}')

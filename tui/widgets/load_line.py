@@ -32,8 +32,9 @@ def load_line(loading: Loading, width: int, palette: Palette) -> list[Piece]:
     """The pieces of a line of ``width`` cells."""
     word = _WORDS.get(loading.stage)
     if word is not None:
-        events = f"  {count_text(loading.events, 'event')}" if loading.events else ""
-        return [(f" {word}", palette.text), (events, palette.dim)]
+        events = f"  {count_text(loading.events, 'event')}"
+        fits = loading.events and cell_len(word) + cell_len(events) < width
+        return [(f" {word}", palette.text), (events if fits else "", palette.dim)]
     head = f" {loading.stage.value} "
     share = loading.share
     figures = _fitting(loading, width - cell_len(head) - (_LEAST_BAR + 2 if share else 0))
