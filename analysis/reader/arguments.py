@@ -69,14 +69,15 @@ class ArgumentReader:
         """
         return np.append(self._numbers.take(other.details), 0).astype(np.int32) - 1
 
-    def read(self, kind: SliceKind, texts: Sequence[Raw]) -> Arguments:
+    def read(self, kind: SliceKind, texts: Sequence[Raw], bare: bool = False) -> Arguments:
         """The columns of the arguments of slices of one kind.
 
         Args:
             kind: one with ``DETAIL_KEYS``.
             texts: the text of each one's ``args``, ``ABSENT`` where there are none.
+            bare: read no details.
         """
-        found = self._decoded(kind, texts)
+        found = self._decoded(kind, texts, bare)
         external = [one.external_id for one in found]
         if _MISSING in external:
             external = [
@@ -87,6 +88,9 @@ class ArgumentReader:
         placed = _PLACES[0] in DETAIL_KEYS[kind]
         device = _column([one.device for one in found]) if placed else _nothing(len(found))
         stream = _column([one.stream for one in found]) if placed else _nothing(len(found))
+        if bare:
+            none = np.full(len(found), _NONE, np.int32)
+            return Arguments(_column(external), _column(correlation), device, stream, none)
         numbers = self._numbers
         for one in found:
             one.external_id = one.old_external_id = one.correlation = _MISSING
@@ -94,9 +98,9 @@ class ArgumentReader:
         detail_id -= 1
         return Arguments(_column(external), _column(correlation), device, stream, detail_id)
 
-    def _decoded(self, kind: SliceKind, texts: Sequence[Raw]) -> list[Any]:
+    def _decoded(self, kind: SliceKind, texts: Sequence[Raw], bare: bool) -> list[Any]:
         """One struct for each text; the first try takes no absent one, which is no JSON."""
-        decode = _strict(kind).decode
+        decode = _strict(kind, bare).decode
         try:
             return decode(b"[%b]" % b",".join(texts))
         except DECODE_ERRORS:
@@ -134,8 +138,8 @@ def as_int64(value: object) -> int:
 
 
 @cache
-def _strict(kind: SliceKind) -> msgspec.json.Decoder[list[Any]]:
-    return msgspec.json.Decoder(list[_arguments_type(kind, int)])  # type: ignore[misc]
+def _strict(kind: SliceKind, bare: bool) -> msgspec.json.Decoder[list[Any]]:
+    return msgspec.json.Decoder(list[_arguments_type(kind, int, bare)])  # type: ignore[misc]
 
 
 @cache
@@ -143,10 +147,13 @@ def _loose(kind: SliceKind) -> type[Any]:
     return _arguments_type(kind, Any)
 
 
-def _arguments_type(kind: SliceKind, number: Any) -> type[msgspec.Struct]:
-    """A struct of the arguments of a kind; encoded without the joins it is their details."""
+def _arguments_type(kind: SliceKind, number: Any, bare: bool = False) -> type[msgspec.Struct]:
+    """A struct of the arguments of a kind; encoded without the joins it is their details.
+
+    A ``bare`` one has no details beside.
+    """
     places = [key for key in _PLACES if _PLACES[0] in DETAIL_KEYS[kind]]
-    texts = [key for key in DETAIL_KEYS[kind] if key not in places]
+    texts = [key for key in DETAIL_KEYS[kind] if key not in places and not bare]
     names = [f"text{index}" for index in range(len(texts))]
     return msgspec.defstruct(
         f"{kind.name.title()}Arguments",

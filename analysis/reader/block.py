@@ -13,19 +13,24 @@ from collections.abc import Iterable
 
 from whichlayer.analysis.reader.collector import Collector
 from whichlayer.analysis.reader.framing import Chunk, Span, decode_guess
+from whichlayer.analysis.reader.keep import Keep
 
 #: Where a chunk begins in the whole decompressed text, and its own text.
 Cut = tuple[int, memoryview | bytearray]
 
 
-def read_block(cuts: Iterable[Cut]) -> Collector:
+def read_block(cuts: Iterable[Cut], keep: Keep | None = None) -> Collector:
     """What stands in chunks of text, up to the first that is not plain events.
+
+    Args:
+        cuts: the chunks.
+        keep: the stretch of time that is wanted, None for all.
 
     Returns:
         What was collected; it has one span for each chunk that was read, and fewer spans than
         there are chunks where one needs a closer look.
     """
-    collector = Collector()
+    collector = Collector(keep)
     for offset, text in cuts:
         events = decode_guess(text)
         if events is None:

@@ -15,6 +15,7 @@ from whichlayer.analysis.reader.framing import Chunk, Span
 from whichlayer.analysis.reader.full_args import FullArguments
 from whichlayer.analysis.reader.groups import Groups, Role
 from whichlayer.analysis.reader.intern import Intern
+from whichlayer.analysis.reader.keep import Dropped, Keep
 from whichlayer.analysis.reader.lanes import LaneFinder, Lanes
 from whichlayer.analysis.reader.marks import Marks
 from whichlayer.analysis.reader.metadata import read_metadata
@@ -29,15 +30,20 @@ from whichlayer.analysis.trace.lanes import Naming
 
 
 class Collector:
-    """Sorts the events of every chunk by what they are for."""
+    """Sorts the events of every chunk by what they are for.
 
-    def __init__(self) -> None:
+    Args:
+        keep: the stretch of time that is wanted, None for all.
+    """
+
+    def __init__(self, keep: Keep | None = None) -> None:
+        self.keep = keep
         self.strings: Intern[str] = Intern({"": 0})
         self.groups = Groups(self.strings)
         self.lanes = Lanes(self.groups)
-        self.slices = SliceBuilder(self.groups, self.strings, self.lanes)
+        self.slices = SliceBuilder(self.groups, self.strings, self.lanes, keep)
         self.pairs = Pairs(self.groups, self.strings)
-        self.marks = Marks(self.groups, self.strings)
+        self.marks = Marks(self.groups, self.strings, keep)
         self.naming = Naming()
         self.spans: list[Span] = []
         self.events = 0
@@ -89,16 +95,18 @@ class Collector:
     ) -> Recording:
         """Everything that was read; no slices are kept here."""
         self.slices.append(self.pairs.slices(self.lanes, self.slices.last_ns))
-        return self._recording(self.slices.finish(), source, header, warnings)
+        dropped = self.slices.dropped
+        return self._recording(self.slices.finish(), dropped, source, header, warnings)
 
     def recording_so_far(self, source: TraceSource, header: Mapping[str, Any]) -> Recording:
         """What was read until now, as a recording of its own; collecting goes on."""
         pairs = self.pairs.slices(self.lanes, self.slices.last_ns)
-        return self._recording(self.slices.so_far(pairs), source, dict(header), [])
+        return self._recording(*self.slices.so_far(pairs), source, dict(header), [])
 
     def _recording(
         self,
         slices: Slices,
+        dropped: Dropped,
         source: TraceSource,
         header: Mapping[str, Any],
         warnings: list[TraceWarning],
@@ -106,7 +114,7 @@ class Collector:
         lanes = self.lanes.all()
         finder = LaneFinder(lanes)
         base = as_int64(header.get("baseTimeNanoseconds"))
-        kinds = {SliceKind(kind) for kind in np.unique(slices.kind).tolist()}
+        kinds = {SliceKind(kind) for kind in np.unique(slices.kind).tolist()} | dropped.kinds
         producer = tell_producer(Traits(header, kinds, self.groups.categories, self.naming))
         return Recording(
             path=source.path,
@@ -124,6 +132,8 @@ class Collector:
             events=self.events,
             full_args=FullArguments(source.path, source.stamp, list(self.spans)).of_rows,
             warnings=[*warnings, *self._warnings(), *verdict_warnings(producer, kinds)],
+            stretch=None if self.keep is None else (self.keep.low_ns, self.keep.high_ns),
+            dropped=dropped.times(),
         )
 
     def _warnings(self) -> list[TraceWarning]:

@@ -50,6 +50,11 @@ class Times:
     parts: Int64 | None
     bad: Bool
 
+    def at(self, rows: Int64) -> Times:
+        """Those in the given rows."""
+        parts = None if self.parts is None else self.parts[rows]
+        return Times(self.whole_ns[rows], parts, self.bad[rows])
+
     def rounded(self) -> Int64:
         """Whole nanoseconds, halves to even."""
         return _round(self.whole_ns, self.parts)

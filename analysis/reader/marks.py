@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from whichlayer.analysis.reader.arguments import as_int64
-from whichlayer.analysis.reader.decimals import parse_times
-from whichlayer.analysis.reader.events import ABSENT, Event, Id, Raw
+from whichlayer.analysis.reader.decimals import Times, parse_times
+from whichlayer.analysis.reader.events import ABSENT, Event, Id, Raw, pick
 from whichlayer.analysis.reader.groups import Groups
 from whichlayer.analysis.reader.intern import Intern
+from whichlayer.analysis.reader.keep import Keep
 from whichlayer.analysis.reader.lanes import LaneFinder
 from whichlayer.analysis.reader.numbering import Numbering
 from whichlayer.analysis.reader.repair import decode_value
@@ -40,7 +41,8 @@ class Marks:
         bad: how many had no usable time.
     """
 
-    def __init__(self, groups: Groups, strings: Intern[str]) -> None:
+    def __init__(self, groups: Groups, strings: Intern[str], keep: Keep | None = None) -> None:
+        self._stretch = keep
         self._groups = groups
         self._strings = strings
         self._instants: list[tuple[Int64, Int32, Int32, np.ndarray[Any, Any]]] = []
@@ -53,6 +55,7 @@ class Marks:
     def add_instants(self, events: Sequence[Event], group: Int32) -> None:
         """Takes events of phase ``i``, ``I``, ``R`` or, of asynchronous work, ``n``, ``T``, ``p``."""
         times = parse_times([one.ts for one in events])
+        events, times, group = self._wanted(events, times, group)
         strings = self._strings
         names = np.array([strings[one.name] for one in events], np.int32)
         value = np.full(len(events), np.nan)
@@ -65,6 +68,7 @@ class Marks:
     def add_flows(self, events: Sequence[Event], group: Int32) -> None:
         """Takes events of phase ``s``, ``t`` or ``f``."""
         times = parse_times([one.ts for one in events])
+        events, times, group = self._wanted(events, times, group)
         ids = [one.id for one in events]
         try:
             numbers = np.array(ids, np.int64) if set(map(type, ids)) == {int} else None
@@ -145,6 +149,15 @@ class Marks:
             time_ns=np.array([sample[1] for sample in self._samples], np.int64),
             value=np.array([sample[2] for sample in self._samples], np.float64),
         )
+
+    def _wanted(
+        self, events: Sequence[Event], times: Times, group: Int32
+    ) -> tuple[Sequence[Event], Times, Int32]:
+        """Those that lie in the stretch that is wanted, and those without a usable time."""
+        if self._stretch is None:
+            return events, times, group
+        rows = np.flatnonzero(times.bad | self._stretch.holds(times.rounded()))
+        return pick(events, rows), times.at(rows), group[rows]
 
     def _keep(self, bad: np.ndarray[Any, Any], into: list[Any], *columns: Any) -> None:
         if bool(bad.any()):

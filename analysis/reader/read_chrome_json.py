@@ -17,6 +17,7 @@ from whichlayer.analysis.reader.damage import (
 from whichlayer.analysis.reader.document import Document
 from whichlayer.analysis.reader.formats import TraceFormat
 from whichlayer.analysis.reader.framing import EventArray, Limits
+from whichlayer.analysis.reader.keep import Keep
 from whichlayer.analysis.reader.progress import Progress, Report
 from whichlayer.analysis.reader.sharing import Sharing
 from whichlayer.analysis.reader.source import TraceSource
@@ -32,21 +33,23 @@ def read_chrome_json(
     report: Report | None = None,
     limits: Limits | None = None,
     cores: Cores | None = None,
+    keep: Keep | None = None,
 ) -> Trace:
-    """Reads a whole trace.
+    """Reads a whole trace, or what a stretch of it needs.
 
     Args:
         source: the file.
         report: told now and then how far it has been read.
         limits: how much text is held at a time.
         cores: how reading is shared among processes, which never changes what is read.
+        keep: the stretch, on the file's own clock; None for all.
 
     Raises:
         TraceError: the file is no JSON, or JSON but no trace.
     """
     window = Window(source)
     document = Document(window)
-    collector = Collector()
+    collector = Collector(keep)
     warnings: list[TraceWarning] = []
 
     def snapshot() -> Trace:

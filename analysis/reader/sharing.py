@@ -100,7 +100,7 @@ class Sharing:
         if self._workers is None:
             if self._to_come(array) < self._cores.least:
                 return
-            self._workers = Workers(self._cores.workers)
+            self._workers = Workers(self._cores.workers, self._collector.keep)
         if self._workers.ready:  # until one is, this process has enough to do
             self._position = self._source.position
             self._share(array, self._workers)

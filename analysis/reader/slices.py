@@ -13,11 +13,12 @@ from whichlayer.analysis.reader.details import DETAIL_KEYS
 from whichlayer.analysis.reader.events import Event, pick
 from whichlayer.analysis.reader.groups import Groups
 from whichlayer.analysis.reader.intern import Intern
+from whichlayer.analysis.reader.keep import Dropped, Keep, kept_outside
 from whichlayer.analysis.reader.lanes import Lanes
 from whichlayer.analysis.reader.numbering import Numbering
 from whichlayer.analysis.trace.assemble import Slices
 from whichlayer.analysis.trace.classify import ON_GPU
-from whichlayer.analysis.trace.columns import Int32, Int64
+from whichlayer.analysis.trace.columns import Bool, Int32, Int64
 from whichlayer.analysis.trace.kinds import SliceKind
 
 
@@ -29,11 +30,15 @@ class SliceBuilder:
         bad_start: how many events had no usable start and were left out.
         bad_duration: how many had no usable duration.
         negative_duration: how many had a negative one.
+        keep: the stretch that is wanted, None for all.
+        dropped: what lies outside it.
     """
 
     groups: Groups
     strings: Intern[str]
     lanes: Lanes
+    keep: Keep | None = None
+    dropped: Dropped = field(default_factory=Dropped)
     arguments: ArgumentReader = field(default_factory=ArgumentReader)
     bad_start: int = 0
     bad_duration: int = 0
@@ -55,10 +60,17 @@ class SliceBuilder:
         self.bad_start += int(start.bad.sum())
         self.bad_duration += int((duration.bad & ~start.bad).sum())
         self.negative_duration += int((backward & ~start.bad).sum())
+        end_ns = np.where(backward, start_ns, end_ns)
+        inside = None
+        if self.keep is not None:
+            inside = self.keep.inside(start_ns, end_ns)
+            rows = self._sift(events, group, start_ns, end_ns, inside, start.bad)
+            events, group, number = pick(events, rows), group[rows], number[rows]
+            start_ns, end_ns, inside = start_ns[rows], end_ns[rows], inside[rows]
         strings = self.strings
         columns = Slices(
             start_ns=start_ns,
-            end_ns=np.where(backward, start_ns, end_ns),
+            end_ns=end_ns,
             name_id=np.fromiter([strings[one.name] for one in events], np.int32, len(events)),
             category_id=self.groups.category_id[group],
             kind=self.groups.kind[group],
@@ -70,10 +82,37 @@ class SliceBuilder:
         )
         for kind in np.bincount(columns.kind).nonzero()[0].tolist():
             rows = np.flatnonzero(columns.kind == kind)
-            self._fill(columns, events, group[rows], SliceKind(kind), rows)
-        if bool(start.bad.any()):
+            if inside is None:
+                self._fill(columns, events, group[rows], SliceKind(kind), rows)
+            else:
+                for bare in (False, True):
+                    some = rows[inside[rows] != bare]
+                    if len(some):
+                        self._fill(columns, events, group[some], SliceKind(kind), some, bare)
+        if inside is None and bool(start.bad.any()):
             columns.take(np.flatnonzero(~start.bad))
         self._chunks.append(columns)
+
+    def _sift(
+        self,
+        events: Sequence[Event],
+        group: Int32,
+        start_ns: Int64,
+        end_ns: Int64,
+        inside: Bool,
+        bad: Bool,
+    ) -> Int64:
+        """The rows that are kept of a file of which a part is wanted; notes the others."""
+        kind = self.groups.kind[group]
+        outside = np.flatnonzero(~inside & ~bad)
+        names = [one.name for one in pick(events, outside)]
+        dropped = outside[~kept_outside(kind[outside], names)]
+        if len(dropped):
+            self.lanes.of_groups(group[dropped])
+            self.dropped.add(start_ns[dropped], end_ns[dropped], kind[dropped])
+        kept = ~bad
+        kept[dropped] = False
+        return np.flatnonzero(kept)
 
     def _fill(
         self,
@@ -82,10 +121,14 @@ class SliceBuilder:
         group: Int32,
         kind: SliceKind,
         rows: Int64,
+        bare: bool = False,
     ) -> None:
-        """Fills in what arguments and lanes say of the rows of one kind."""
+        """Fills in what arguments and lanes say of the rows of one kind.
+
+        Of ``bare`` ones only the arguments that are columns are read.
+        """
         if kind in DETAIL_KEYS:
-            found = self.arguments.read(kind, [one.args for one in pick(events, rows)])
+            found = self.arguments.read(kind, [one.args for one in pick(events, rows)], bare)
             columns.external_id[rows] = found.external_id
             columns.detail_id[rows] = found.detail_id
             if kind in ON_GPU or kind == SliceKind.RUNTIME:
@@ -106,25 +149,44 @@ class SliceBuilder:
             chunk.detail_id = details[chunk.detail_id]
             chunk.event += numbering.events
         self._chunks += other._chunks
+        self.dropped.take(other.dropped)
         self.bad_start += other.bad_start
         self.bad_duration += other.bad_duration
         self.negative_duration += other.negative_duration
 
     def append(self, slices: Slices) -> None:
         """Takes slices that were made otherwise."""
-        self._chunks.append(slices)
+        self._chunks.append(self._wanted(slices, self.dropped))
 
     @property
     def last_ns(self) -> int:
         """When the last slice so far ends, on the file's own clock."""
         ends = [int(chunk.end_ns.max()) for chunk in self._chunks if len(chunk.end_ns)]
-        return max(ends, default=0)
+        return max([*ends, self.dropped.last_ns])
 
-    def so_far(self, more: Slices) -> Slices:
-        """A copy of all slices so far, in the order they came, and of some more."""
+    def so_far(self, more: Slices) -> tuple[Slices, Dropped]:
+        """A copy of all slices so far, in the order they came, and of some more.
+
+        Returns:
+            The slices, and what was dropped so far.
+        """
         if len(self._chunks) > 1:  # what was copied once is copied as one piece from then on
             self._chunks = [_joined(self._chunks)]
-        return _joined([*self._chunks, more])
+        dropped = Dropped()
+        dropped.take(self.dropped)
+        return _joined([*self._chunks, self._wanted(more, dropped)]), dropped
+
+    def _wanted(self, slices: Slices, dropped: Dropped) -> Slices:
+        """What is kept of slices that were made otherwise; they have no arguments."""
+        if self.keep is None:
+            return slices
+        inside = self.keep.inside(slices.start_ns, slices.end_ns)
+        strings = list(self.strings)
+        names = [strings[one] for one in slices.name_id.tolist()]
+        kept = inside | kept_outside(slices.kind, names)
+        dropped.add(slices.start_ns[~kept], slices.end_ns[~kept], slices.kind[~kept])
+        slices.take(np.flatnonzero(kept))
+        return slices
 
     def finish(self) -> Slices:
         """All slices, in the order they came; nothing is kept here."""

@@ -31,6 +31,6 @@ def main() -> None:
         answers.flush()
         with no_garbage_collection():
             while True:
-                send(answers, read_block(receive(blocks)))
+                send(answers, read_block(*receive(blocks)))
     except (EOFError, OSError):
         os._exit(0)  # nobody is left who would want to know more

@@ -19,6 +19,7 @@ from typing import IO, Final, cast
 
 from whichlayer.analysis.reader.block import Cut
 from whichlayer.analysis.reader.collector import Collector
+from whichlayer.analysis.reader.keep import Keep
 from whichlayer.analysis.reader.messages import receive, send
 from whichlayer.analysis.reader.worker import READY
 
@@ -54,10 +55,12 @@ class Workers:
 
     Attributes:
         count: how many there are at most: one that cannot be started is done without.
+        keep: the stretch of time that is wanted, None for all.
     """
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, count: int, keep: Keep | None = None) -> None:
         self.count = count
+        self.keep = keep
         self._idle: SimpleQueue[_Process] = SimpleQueue()
         self._processes: list[_Process] = []
         self._threads = ThreadPoolExecutor(count, "whichlayer-reader")
@@ -120,7 +123,7 @@ class Workers:
         process = self._idle.get()
         try:
             blocks, answers = _pipes(process)
-            send(blocks, [(offset, PickleBuffer(text)) for offset, text in cuts])
+            send(blocks, ([(offset, PickleBuffer(text)) for offset, text in cuts], self.keep))
             return cast(Collector, receive(answers))
         finally:
             self._idle.put(process)

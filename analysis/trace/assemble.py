@@ -11,22 +11,22 @@ import numpy as np
 from whichlayer.analysis.errors import TraceWarning
 from whichlayer.analysis.trace.classify import annotation_names
 from whichlayer.analysis.trace.columns import (
-    Bool,
     Counters,
     Flows,
     Instants,
     Int32,
     Int64,
     Lane,
+    Part,
     Trace,
     UInt8,
 )
+from whichlayer.analysis.trace.extent import Extent, extent_of
 from whichlayer.analysis.trace.kinds import LaneKind, SliceKind
 from whichlayer.analysis.trace.lanes import Naming, lane_order, name_lane
 from whichlayer.analysis.trace.launches import join_launches
 from whichlayer.analysis.trace.nesting import nest_slices
 from whichlayer.analysis.trace.steps import find_steps
-from whichlayer.analysis.trace.strays import find_strays
 
 
 @dataclass(slots=True)
@@ -61,6 +61,8 @@ class Recording:
     Attributes:
         lanes: in any order, ``lane_id`` columns index it; names may be missing.
         full_args: given the ``event`` column in the trace's order, what reads a row's arguments.
+        stretch: the stretch of which everything is kept, None where everything is anyway.
+        dropped: starts and ends, int64 (m,) each, of slices that lie outside it and are not kept.
     """
 
     path: str
@@ -78,14 +80,16 @@ class Recording:
     events: int
     full_args: Callable[[Int64], Callable[[int], Mapping[str, Any]]]
     warnings: list[TraceWarning] = field(default_factory=list)
+    stretch: tuple[int, int] | None = None
+    dropped: tuple[Int64, Int64] | None = None
 
 
 def assemble(recording: Recording) -> Trace:
     """Orders, nests and joins the slices of a recording."""
     slices = recording.slices
     _mark_annotations(slices, recording.strings)
-    stray = find_strays(slices.start_ns, slices.end_ns, slices.kind)
-    origin_ns = _origin(slices, stray)
+    extent = extent_of(slices.start_ns, slices.end_ns, slices.kind, recording.dropped)
+    stray, strays, origin_ns = extent.stray, extent.strays, extent.origin_ns
     order = lane_order(recording.lanes, recording.naming)
     new_lane = np.empty(len(order), np.int32)
     new_lane[order] = np.arange(len(order), dtype=np.int32)
@@ -102,14 +106,9 @@ def assemble(recording: Recording) -> Trace:
         [recording.lanes[index].kind == LaneKind.GPU_STREAM for index in order],
     )
     warnings = list(recording.warnings)
-    if stray.any():
-        warnings.append(
-            TraceWarning(
-                "Q6",
-                f"{int(stray.sum())} events lie far outside the recording and are not counted",
-                int(stray.sum()),
-            )
-        )
+    if strays:
+        said = f"{strays} events lie far outside the recording and are not counted"
+        warnings.append(TraceWarning("Q6", said, strays))
     return Trace(
         path=recording.path,
         producer=recording.producer,
@@ -152,6 +151,7 @@ def assemble(recording: Recording) -> Trace:
         warnings=tuple(warnings),
         _details=recording.details,
         _full_args=recording.full_args(slices.event),
+        part=_part(recording.stretch, extent),
     )
 
 
@@ -162,12 +162,11 @@ def _mark_annotations(slices: Slices, strings: Sequence[str]) -> None:
         slices.kind[plain & named[slices.name_id]] = SliceKind.ANNOTATION
 
 
-def _origin(slices: Slices, stray: Bool) -> int:
-    """The first start that counts; without one, of any slice; without slices, zero."""
-    for wanted in (~stray & (slices.kind != SliceKind.PROFILER), ~stray, stray):
-        if wanted.any():
-            return int(slices.start_ns[wanted].min())
-    return 0
+def _part(stretch: tuple[int, int] | None, extent: Extent) -> Part | None:
+    if stretch is None:
+        return None
+    low, high = (edge - extent.origin_ns for edge in stretch)
+    return Part(low, high, extent.last_ns - extent.origin_ns)
 
 
 def _sort(slices: Slices, lanes: int) -> tuple[Int64, Int64]:

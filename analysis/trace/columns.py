@@ -109,9 +109,27 @@ class Step:
     lane_id: int
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What stretch of a recording a trace holds in full; see ``whichlayer.analysis.trace.part``.
+
+    Attributes:
+        low_ns, high_ns: the stretch.
+        duration_ns: end of the whole recording, as :attr:`Trace.duration_ns` of a whole trace.
+        steps: (first, last) step numbers for which it was read, both in, or None.
+        span_ns: the span for which it was read, or None.
+    """
+
+    low_ns: int
+    high_ns: int
+    duration_ns: int
+    steps: tuple[int, int] | None = None
+    span_ns: tuple[int, int] | None = None
+
+
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Trace:
-    """A whole recording.
+    """A whole recording, or all that a part of it needs.
 
     Slices are sorted by lane, then start, then longer first, then file order, so that
     ``lane_rows[i]:lane_rows[i + 1]`` are the slices of lane i and a parent always precedes
@@ -140,6 +158,7 @@ class Trace:
         lanes, lane_rows: the lanes and their slices, ``lane_rows`` int64 (lanes + 1,).
         events: how many events the file holds, of any phase.
         warnings: what was damaged, missing or odd.
+        part: what of the recording is here in full, None if all of it is.
     """
 
     path: str
@@ -172,6 +191,7 @@ class Trace:
     _details: Sequence[bytes] = field(repr=False)
     _full_args: Callable[[int], Mapping[str, Any]] = field(repr=False)
     _detail_cache: dict[int, Mapping[str, Any]] = field(default_factory=dict, repr=False)
+    part: Part | None = None
 
     def __len__(self) -> int:
         return len(self.start_ns)
@@ -210,6 +230,8 @@ class Trace:
     @property
     def duration_ns(self) -> int:
         """End of the last slice that is neither a stray nor the recording itself."""
+        if self.part is not None:
+            return self.part.duration_ns
         from whichlayer.analysis.trace.kinds import SliceKind
 
         wanted = ~self.stray & (self.kind != SliceKind.PROFILER)

@@ -124,7 +124,7 @@ def same(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., None]:
     def compare(text: bytes, chunk: int, blocks: int) -> None:
         path.write_bytes(text)
         shared = Cores(2, block=blocks * chunk, sample=0, least=0)
-        with patch.object(sharing, "Workers", lambda count: Inline()):
+        with patch.object(sharing, "Workers", lambda *_: Inline()):
             found = outcome(path, chunk, shared)
         assert found == outcome(path, chunk, ALONE)
 
@@ -210,6 +210,37 @@ def test_an_event_larger_than_a_block_is_read_alike(same: Callable[..., None]) -
         same(write_file(events, LAYOUTS["compact"]).encode(), 256, 2)
 
 
+def test_damage_after_damage_is_read_alike(same: Callable[..., None]) -> None:
+    events = [{"ph": "X", "ts": n, "dur": 1, "pid": 1, "name": f"n{n % 7}"} for n in range(900)]
+    for number in (100, 104, 130, 135, 170, 260, 500, 505, 560, 890):
+        events[number] |= {"dur": Verbatim("NaN")}
+    for blocks in (1, 2, 5):
+        same(write_file(events, LAYOUTS["kineto"]).encode(), 400, blocks)
+
+
+def test_the_last_word_on_a_name_counts(same: Callable[..., None], tmp_path: Path) -> None:
+    slices = [{"ph": "X", "ts": n, "dur": 1, "pid": 1, "tid": 2, "name": "n"} for n in range(400)]
+    said = [
+        {"ph": "M", "pid": 1, "tid": 2, "name": kind, "args": {key: value}}
+        for kind, key, values in (
+            ("thread_name", "name", ["early", "late"]),
+            ("process_name", "name", ["early", "late"]),
+            ("process_labels", "labels", ["early", "late"]),
+            ("process_sort_index", "sort_index", [1, 2]),
+            ("thread_sort_index", "sort_index", [1, 2]),
+        )
+        for value in values
+    ]
+    text = write_file([*said[::2], *slices, *said[1::2], *slices], LAYOUTS["kineto"]).encode()
+    same(text, 500, 2)
+    path = tmp_path / "trace.json"
+    path.write_bytes(text)
+    with patch.object(sharing, "Workers", lambda count: Inline()):
+        found = outcome(path, 500, Cores(2, block=1000, sample=0, least=0))
+    assert isinstance(found, dict)
+    assert [(lane["name"], lane["process"]) for lane in found["lanes"]] == [("late", "late")]
+
+
 def test_text_is_left_for_this_process_only_where_it_must_be(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -220,7 +251,7 @@ def test_text_is_left_for_this_process_only_where_it_must_be(
             given_out.extend(len(text) for _, text in cuts)
             return super().read(cuts)
 
-    monkeypatch.setattr(sharing, "Workers", lambda count: Counting())
+    monkeypatch.setattr(sharing, "Workers", lambda *_: Counting())
     events = [{"ph": "X", "ts": n, "dur": 1, "pid": 1, "name": "n"} for n in range(2000)]
     path = tmp_path / "trace.json"
     path.write_text(write_file(events, LAYOUTS["kineto"]))
@@ -245,7 +276,7 @@ def test_a_file_full_of_damage_is_soon_read_by_one_process(
             tries.append(cuts[0][0])
             return super().read(cuts)
 
-    monkeypatch.setattr(sharing, "Workers", lambda count: Counting())
+    monkeypatch.setattr(sharing, "Workers", lambda *_: Counting())
     bad = {"ph": "X", "ts": 1, "dur": Verbatim("NaN"), "pid": 1, "name": "n"}
     path = tmp_path / "trace.json"
     path.write_text(write_file([bad] * 5000, LAYOUTS["kineto"]))
@@ -256,7 +287,7 @@ def test_a_file_full_of_damage_is_soon_read_by_one_process(
 def test_progress_grows_while_reading_is_shared(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sharing, "Workers", lambda count: Inline())
+    monkeypatch.setattr(sharing, "Workers", lambda *_: Inline())
     events = [{"ph": "X", "ts": n, "dur": 1, "pid": 1, "name": "n"} for n in range(3000)]
     path = tmp_path / "trace.json"
     path.write_text(write_file(events, LAYOUTS["kineto"]))
@@ -273,7 +304,7 @@ def test_real_recordings_are_read_alike(traces: Path) -> None:
     shared = Cores(2, block=1 << 18, sample=0, least=0)
     paths = [one for one in sorted(traces.glob("*.json*")) if one.stat().st_size < 1 << 20]
     for path in paths:
-        with patch.object(sharing, "Workers", lambda count: Inline()):
+        with patch.object(sharing, "Workers", lambda *_: Inline()):
             found = outcome(path, 1 << 17, shared, with_arguments=False)
         assert found == outcome(path, 1 << 17, ALONE, with_arguments=False), path.name
     assert len(paths) > 20

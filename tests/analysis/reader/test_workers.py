@@ -24,6 +24,7 @@ from whichlayer.analysis.reader.block import Cut
 from whichlayer.analysis.reader.collector import Collector
 from whichlayer.analysis.reader.cores import VARIABLE, Cores, usable_cores
 from whichlayer.analysis.reader.framing import Limits
+from whichlayer.analysis.reader.keep import Keep
 from whichlayer.analysis.reader.messages import receive, send
 from whichlayer.analysis.reader.progress import Progress, Report
 from whichlayer.analysis.reader.read_chrome_json import read_chrome_json
@@ -44,8 +45,8 @@ class Started(Workers):
 
     made: list[Started]
 
-    def __init__(self, count: int) -> None:
-        super().__init__(count)
+    def __init__(self, count: int, keep: Keep | None = None) -> None:
+        super().__init__(count, keep)
         self.made.append(self)
 
     @property
@@ -220,7 +221,7 @@ def test_a_worker_ends_when_nobody_listens_any_more() -> None:
     with start() as process:
         assert process.stdin is not None and process.stdout is not None
         process.stdout.close()
-        send(process.stdin, [(0, bytearray(b'{"ph":"X","ts":1}'))])
+        send(process.stdin, ([(0, bytearray(b'{"ph":"X","ts":1}'))], None))
         assert process.wait(SOON_S) == 0
 
 
@@ -228,7 +229,8 @@ def test_an_interrupt_is_for_the_program_not_for_its_workers() -> None:
     with start() as process:
         assert process.stdin is not None and process.stdout is not None
         process.send_signal(signal.SIGINT)
-        send(process.stdin, [(5, bytearray(b'{"ph":"X","ts":1}')), (90, bytearray(b"]"))])
+        cuts = [(5, bytearray(b'{"ph":"X","ts":1}')), (90, bytearray(b"]"))]
+        send(process.stdin, (cuts, None))
         columns = receive(process.stdout)
         assert (columns.events, len(columns.spans), columns.spans[0].offset) == (1, 1, 5)
         process.stdin.close()
