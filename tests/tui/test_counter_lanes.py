@@ -14,7 +14,9 @@ from whichlayer.analysis.results import Analysis
 from whichlayer.analysis.trace.columns import Counters, Trace
 from whichlayer.tui.counter_lanes import CounterLane, exact_number, near_number, short_number
 from whichlayer.tui.document import Document, open_document
+from whichlayer.tui.frame import draw_frame
 from whichlayer.tui.travel import most_rows
+from whichlayer.tui.viewport import Viewport
 
 Samples = dict[tuple[str, str, str], Sequence[tuple[int, float]]]
 
@@ -139,18 +141,25 @@ async def test_a_lane_of_many_counters_unfolds(trace: Trace, analysis: Analysis)
         def metrics() -> list[str]:
             return [line for line in text_of(app, "timeline") if "metric" in line]
 
-        folded = metrics()
-        assert 3 <= len(folded) < 40 and "+" in folded[-1].split("metric")[1]
+        assert 3 <= len(metrics()) < 40 and "+" in metrics()[-1]
         row = next(i for i, line in enumerate(text_of(app, "timeline")) if "metric" in line)
         app.look_at(replace(view_of(app), row=row))
-        await pilot.press("c")
-        assert len(metrics()) > len(folded) or app.document is not None
-        lane = (
-            next(i for i, one in enumerate(app.document.lanes) if one.group == "counter")
-            if app.document
-            else -1
-        )
-        assert view_of(app).folds[lane].name == "ALL"
+        await pilot.press("c", *["pagedown"] * 8)
+        assert "metric 39" in metrics()[-1] and not any("+" in line for line in metrics())
+
+
+def test_a_screen_full_of_counters_keeps_the_budget_of_a_frame(trace: Trace) -> None:
+    rng = np.random.default_rng(5)
+    times = np.sort(rng.integers(0, 3_000_000, 500)).tolist()
+    many: Samples = {
+        ("0", f"m{i}", "value"): list(zip(times, rng.random(500).tolist(), strict=True))
+        for i in range(40)
+    }
+    document = open_document(counted(trace, many))
+    (lane,) = counter_lanes(document)
+    port = Viewport.over(document.low_ns, document.high_ns, 104)
+    frame = draw_frame([lane.row(depth) for depth in range(40)], port, document.names.short)
+    assert frame.cost() <= 4.5 * 104 * 40
 
 
 def test_numbers_are_short_on_labels_and_exact_in_the_pane() -> None:

@@ -34,7 +34,10 @@ GATE = Gate(
     source="pytorch#192021: kernels dropped at the start of a session; shares are whichlayer's",
 )
 
-_ADVICE = "idle figures are unreliable; record again with schedule(warmup=2) and fewer steps"
+_UNRELIABLE = "idle figures are unreliable"
+_RECORD = f"{_UNRELIABLE}; record again with schedule(warmup=2) and fewer steps"
+_CUT = f"{_UNRELIABLE}, for their kernels may be in what is missing from the file"
+_DAMAGED = frozenset({"truncated", "damaged", "too-large"})
 
 
 def check(recording: Recording) -> Iterator[TraceWarning]:
@@ -42,6 +45,7 @@ def check(recording: Recording) -> Iterator[TraceWarning]:
     if not recording.devices:
         return
     trace, window = recording.trace, recording.window
+    advice = _CUT if any(w.code in _DAMAGED for w in trace.warnings) else _RECORD
     lost = lost_launches(trace)
     steps = [s for s in shares_by_step(trace, window, lost) if s.share > MAX_LOST]
     if steps:
@@ -50,7 +54,7 @@ def check(recording: Recording) -> Iterator[TraceWarning]:
         yield TraceWarning(
             GATE.id,
             f"{count} kernel launches have no kernel: {worst.lost} of {worst.launches} in "
-            f"{worst.name} ({percent(worst.share)}, threshold {percent(MAX_LOST)}); {_ADVICE}",
+            f"{worst.name} ({percent(worst.share)}, threshold {percent(MAX_LOST)}); {advice}",
             count,
             severity=Severity.DOUBT,
         )
@@ -60,7 +64,7 @@ def check(recording: Recording) -> Iterator[TraceWarning]:
         yield TraceWarning(
             GATE.id,
             f"{worst_graph.name} has {worst_graph.fewest} to {worst_graph.most} kernels a replay "
-            f"({percent(worst_graph.spread)} apart, threshold {percent(MAX_UNEVEN)}); {_ADVICE}",
+            f"({percent(worst_graph.spread)} apart, threshold {percent(MAX_UNEVEN)}); {advice}",
             sum(graph.replays for graph in uneven),
             severity=Severity.DOUBT,
         )

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.program import AUTOGRAD, Program
+from whichlayer.analysis import analyse, load
 from whichlayer.analysis.errors import Severity, TraceWarning
 from whichlayer.analysis.quality.lost_launches import _unmatched
 
@@ -56,6 +57,14 @@ def test_idle_time_is_marked_unreliable(tmp_path: Path) -> None:
     for before, after in zip(sound.findings, analysis.findings, strict=True):
         assert (before.confidence, after.confidence) == ("high", "low"), before.rule
         assert any("idle figures are unreliable [Q2]" in line for line in after.evidence)
+
+
+def test_a_file_that_is_cut_off_is_not_to_be_recorded_otherwise(tmp_path: Path) -> None:
+    path = busy_steps().write(tmp_path)
+    text = path.read_text()
+    path.write_text(text[: text.rindex('"kernel"') - 20])
+    (warning,) = (w for w in analyse(load(path)).warnings if w.code == "Q2")
+    assert "missing from the file" in warning.message and "schedule" not in warning.message
 
 
 @pytest.mark.parametrize("thread", [4242, AUTOGRAD])
