@@ -23,6 +23,7 @@ from whichlayer.analysis.reader.block import Cut, read_block
 from whichlayer.analysis.reader.collector import Collector
 from whichlayer.analysis.reader.cores import Cores
 from whichlayer.analysis.reader.framing import Limits
+from whichlayer.analysis.reader.keep import Keep
 from whichlayer.analysis.reader.messages import receive, send
 from whichlayer.analysis.reader.progress import Progress
 from whichlayer.analysis.reader.read_chrome_json import read_chrome_json
@@ -83,12 +84,16 @@ DAMAGE = st.sampled_from(
 class Inline:
     """Workers of this process: they answer at once, through the same messages."""
 
-    count = 2
     ready = True
+
+    def __init__(self, count: int, keep: Keep | None) -> None:
+        self.count = count
+        self.keep = keep
 
     def read(self, cuts: Sequence[Cut]) -> Future[Collector]:
         answer: Future[Collector] = Future()
-        answer.set_result(_sent(read_block(_sent([(at, PickleBuffer(text)) for at, text in cuts]))))
+        block = [(at, PickleBuffer(text)) for at, text in cuts]
+        answer.set_result(_sent(read_block(*_sent((block, self.keep)))))
         return answer
 
     def close(self) -> None:
@@ -103,14 +108,19 @@ def _sent(value: object) -> Any:
 
 
 def outcome(
-    path: Path, chunk: int, cores: Cores, *, with_arguments: bool = True
+    path: Path,
+    chunk: int,
+    cores: Cores,
+    keep: Keep | None = None,
+    *,
+    with_arguments: bool = True,
 ) -> dict[str, Any] | str:
     """All that a file gives, or why it gives nothing."""
     step = patch.object(document, "_STEP", min(chunk, document._STEP))
     try:
         with step, TraceSource(str(path)) as source:
             limits = Limits(chunk, 8 * chunk, 64 * chunk)
-            trace = read_chrome_json(source, limits=limits, cores=cores)
+            trace = read_chrome_json(source, limits=limits, cores=cores, keep=keep)
             return everything(trace, with_arguments=with_arguments)
     except TraceError as error:
         return str(error)
@@ -121,12 +131,12 @@ def same(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., None]:
     """Compares what a file gives when it is read alone and when it is shared."""
     path = tmp_path_factory.mktemp("shared") / "trace.json"
 
-    def compare(text: bytes, chunk: int, blocks: int) -> None:
+    def compare(text: bytes, chunk: int, blocks: int, keep: Keep | None = None) -> None:
         path.write_bytes(text)
         shared = Cores(2, block=blocks * chunk, sample=0, least=0)
-        with patch.object(sharing, "Workers", lambda *_: Inline()):
-            found = outcome(path, chunk, shared)
-        assert found == outcome(path, chunk, ALONE)
+        with patch.object(sharing, "Workers", Inline):
+            found = outcome(path, chunk, shared, keep)
+        assert found == outcome(path, chunk, ALONE, keep)
 
     return compare
 
@@ -138,16 +148,18 @@ SIZES = {"chunk": st.sampled_from([90, 300, 1000, 1 << 16]), "blocks": st.intege
 @given(
     events=st.lists(EVENTS, min_size=1, max_size=40),
     layout=st.sampled_from(list(LAYOUTS.values())),
+    keep=st.sampled_from([None, None, Keep(10_000, 40_000), Keep(85_000, 86_000)]),
     **SIZES,
 )
 def test_shared_reading_gives_the_very_same_trace(
     same: Callable[..., None],
     events: list[dict[str, Any]],
     layout: Layout,
+    keep: Keep | None,
     chunk: int,
     blocks: int,
 ) -> None:
-    same(write_file(events, layout).encode(), chunk, blocks)
+    same(write_file(events, layout).encode(), chunk, blocks, keep)
 
 
 @settings(max_examples=150)
@@ -235,7 +247,7 @@ def test_the_last_word_on_a_name_counts(same: Callable[..., None], tmp_path: Pat
     same(text, 500, 2)
     path = tmp_path / "trace.json"
     path.write_bytes(text)
-    with patch.object(sharing, "Workers", lambda count: Inline()):
+    with patch.object(sharing, "Workers", Inline):
         found = outcome(path, 500, Cores(2, block=1000, sample=0, least=0))
     assert isinstance(found, dict)
     assert [(lane["name"], lane["process"]) for lane in found["lanes"]] == [("late", "late")]
@@ -251,7 +263,7 @@ def test_text_is_left_for_this_process_only_where_it_must_be(
             given_out.extend(len(text) for _, text in cuts)
             return super().read(cuts)
 
-    monkeypatch.setattr(sharing, "Workers", lambda *_: Counting())
+    monkeypatch.setattr(sharing, "Workers", Counting)
     events = [{"ph": "X", "ts": n, "dur": 1, "pid": 1, "name": "n"} for n in range(2000)]
     path = tmp_path / "trace.json"
     path.write_text(write_file(events, LAYOUTS["kineto"]))
@@ -276,7 +288,7 @@ def test_a_file_full_of_damage_is_soon_read_by_one_process(
             tries.append(cuts[0][0])
             return super().read(cuts)
 
-    monkeypatch.setattr(sharing, "Workers", lambda *_: Counting())
+    monkeypatch.setattr(sharing, "Workers", Counting)
     bad = {"ph": "X", "ts": 1, "dur": Verbatim("NaN"), "pid": 1, "name": "n"}
     path = tmp_path / "trace.json"
     path.write_text(write_file([bad] * 5000, LAYOUTS["kineto"]))
@@ -287,7 +299,7 @@ def test_a_file_full_of_damage_is_soon_read_by_one_process(
 def test_progress_grows_while_reading_is_shared(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sharing, "Workers", lambda *_: Inline())
+    monkeypatch.setattr(sharing, "Workers", Inline)
     events = [{"ph": "X", "ts": n, "dur": 1, "pid": 1, "name": "n"} for n in range(3000)]
     path = tmp_path / "trace.json"
     path.write_text(write_file(events, LAYOUTS["kineto"]))
@@ -304,7 +316,7 @@ def test_real_recordings_are_read_alike(traces: Path) -> None:
     shared = Cores(2, block=1 << 18, sample=0, least=0)
     paths = [one for one in sorted(traces.glob("*.json*")) if one.stat().st_size < 1 << 20]
     for path in paths:
-        with patch.object(sharing, "Workers", lambda *_: Inline()):
+        with patch.object(sharing, "Workers", Inline):
             found = outcome(path, 1 << 17, shared, with_arguments=False)
         assert found == outcome(path, 1 << 17, ALONE, with_arguments=False), path.name
     assert len(paths) > 20
