@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 
 _TIME = re.compile(r"([0-9]{1,20}(?:\.[0-9]{0,20})?|\.[0-9]{1,20})\s*(ns|us|µs|μs|ms|s)?")
 _UNIT_NS = {"ns": 1, "us": 1_000, "µs": 1_000, "μs": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
+_SIZE = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,9})?)\s*([kKmMgGtTpP]?)(?:i?[bB])?")
 _INT64_MAX = 2**63 - 1
 
 PRECISIONS = ("fp64", "fp32", "tf32", "bf16", "fp16", "fp8", "int8", "fp4")
@@ -148,6 +149,24 @@ def parse_count(text: str) -> int:
     return int(text)
 
 
+def parse_size(text: str) -> int:
+    """A number of bytes from ``8G``, ``512M`` or ``0``; units are powers of 1024.
+
+    >>> parse_size("8G"), parse_size("1.5k")
+    (8589934592, 1536)
+
+    Raises:
+        ArgumentTypeError: it is none.
+    """
+    match = _SIZE.fullmatch(text.strip())
+    if match is None:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a size; write 8G or 512M, 0 for no limit"
+        )
+    power = " kmgtp".index(match[2].lower() or " ")
+    return int(Decimal(match[1]) * (1 << 10 * power))
+
+
 def add_analysis_options(parser: Parser) -> None:
     """The options that choose what is analysed and against which peaks."""
     group = parser.add_argument_group("what is analysed")
@@ -168,6 +187,13 @@ def add_analysis_options(parser: Parser) -> None:
     )
     group.add_argument(
         "--rank", type=parse_count, metavar="N", help="refuse a trace of another rank"
+    )
+    group.add_argument(
+        "--max-size",
+        type=parse_size,
+        metavar="SIZE",
+        help="read at most so much decompressed text, such as 8G; 0 reads even what looks "
+        "like a decompression bomb",
     )
     group = parser.add_argument_group("what it is measured against")
     group.add_argument("--device-model", metavar="NAME", help="the GPU, such as 'H100 SXM5'")

@@ -181,6 +181,7 @@ def _show(path: str, typed: Namespace) -> int:
         _take_terminal()
     else:
         _check_readable(path)
+    _set_limit(typed)
     if typed.rank is not None:
         _keep(_load(path, typed), typed)
     streams = (sys.stdin, sys.stdout, sys.stderr)
@@ -216,12 +217,20 @@ def _load(path: str, typed: Namespace) -> Trace:
     from whichlayer.analysis import load
     from whichlayer.analysis.report.job import find_rank
 
+    _set_limit(typed)
     trace = load(path, cache=not typed.no_cache, keep=False)
     found, rank = find_rank(trace.header), typed.rank
     if rank is not None and rank != found:
         is_of = "does not tell its rank" if found is None else f"is of rank {found}"
         raise UsageError(f"{path}: --rank {rank}, but this trace {is_of}")
     return trace
+
+
+def _set_limit(typed: Namespace) -> None:
+    if typed.max_size is not None:
+        from whichlayer.analysis.reader.text_limit import choose_limit
+
+        choose_limit(typed.max_size)
 
 
 def _keep(trace: Trace, typed: Namespace) -> None:

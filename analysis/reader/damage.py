@@ -5,7 +5,9 @@ from __future__ import annotations
 from whichlayer.analysis.errors import TraceWarning
 from whichlayer.analysis.reader.document import Document
 from whichlayer.analysis.reader.framing import EventArray
+from whichlayer.analysis.reader.header import Tally
 from whichlayer.analysis.reader.source import TraceSource
+from whichlayer.analysis.text import clean
 
 
 def plural(count: int, noun: str) -> str:
@@ -32,9 +34,11 @@ def array_warnings(array: EventArray) -> list[TraceWarning]:
         warnings.append(
             TraceWarning(
                 "repaired",
-                f"{plural(array.repaired, 'damaged spot')} repaired (such as NaN, stray "
-                "control characters or quotes); names and arguments there may differ",
+                f"{plural(array.repaired, 'damaged spot')} from byte {array.repaired_at} on "
+                "repaired (such as NaN, stray control characters, quotes or commas); names and "
+                "arguments there may differ",
                 array.repaired,
+                array.repaired_at,
             )
         )
     if array.too_large:
@@ -42,7 +46,7 @@ def array_warnings(array: EventArray) -> list[TraceWarning]:
             TraceWarning(
                 "too-large",
                 f"{plural(len(array.too_large), 'event')} of more than "
-                f"{array.limits.event >> 20} MiB left out",
+                f"{array.limits.event >> 20} MiB from byte {array.too_large[0]} on left out",
                 len(array.too_large),
                 array.too_large[0],
             )
@@ -63,7 +67,8 @@ def document_warnings(
     """
     warnings: list[TraceWarning] = []
     if source.damage or not array.closed:
-        reason = source.damage or "the list of events is not closed"
+        writing = " (it is still being written)" if source.grown else ""
+        reason = source.damage or f"the list of events is not closed{writing}"
         warnings.append(
             TraceWarning(
                 "truncated",
@@ -77,6 +82,62 @@ def document_warnings(
                 "damaged" if document.complete else "truncated",
                 f"the keys beside the events could not be read from byte {document.damaged_at} on",
                 byte_offset=document.damaged_at,
+            )
+        )
+    return warnings + header_warnings(document) + _form_warnings(document, source)
+
+
+def header_warnings(document: Document) -> list[TraceWarning]:
+    """What was wrong with the keys beside the events."""
+    keys = document.keys
+    told = (
+        ("damaged", keys.unreadable, "beside the events could not be read"),
+        ("repaired", keys.repaired, "beside the events repaired (such as NaN)"),
+        (
+            "repeated-key",
+            keys.repeated,
+            "beside the events came again with another value, which counts",
+        ),
+        ("too-large", keys.left_out, "beside the events left out, too many or too large to keep"),
+    )
+    nouns = {"repaired": "damaged spot"}
+    return [
+        TraceWarning(
+            code,
+            f"{plural(tally.count, nouns.get(code, 'key'))} {what}, from byte {tally.offset} on"
+            f"{_name(tally)}",
+            tally.count,
+            tally.offset,
+        )
+        for code, tally, what in told
+        if tally.count
+    ]
+
+
+def _name(tally: Tally) -> str:
+    return f" (first: {clean(tally.name)})" if tally.name else ""
+
+
+def _form_warnings(document: Document, source: TraceSource) -> list[TraceWarning]:
+    """What is odd about the whole and lost nothing."""
+    warnings: list[TraceWarning] = []
+    if document.arrays > 1:
+        warnings.append(
+            TraceWarning(
+                "repeated-key",
+                f"traceEvents is there {document.arrays} times, the second time at byte "
+                f"{document.second}; the events of all are read",
+                document.arrays - 1,
+                document.second,
+            )
+        )
+    if source.encoding:
+        warnings.append(
+            TraceWarning(
+                "encoding",
+                f"the text is {source.encoding.removesuffix('-LE').removesuffix('-BE')}, not "
+                "UTF-8; it was converted, and byte numbers are those of the converted text",
+                byte_offset=0,
             )
         )
     return warnings

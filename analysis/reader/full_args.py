@@ -55,7 +55,7 @@ class FullArguments:
 
     def _text(self, span: Span) -> bytes:
         try:
-            with TraceSource(self._path) as source:
+            with TraceSource(self._path, limited=False) as source:
                 if source.stamp != self.stamp:
                     raise TraceError(f"{self._path}: it has changed since it was opened")
                 skipped = 0

@@ -59,6 +59,9 @@ class GzipSource:
         except (EOFError, zlib.error, ValueError) as error:
             self.damage = f"the archive is damaged ({error})"
             return b""
+        except OSError as error:
+            self.damage = f"it could not be read on ({error.strerror or error})"
+            return b""
         self._taken += len(block)
         return block
 

@@ -15,6 +15,8 @@ from typing import IO, Protocol, Self
 
 from whichlayer.analysis.errors import TraceError
 from whichlayer.analysis.reader.gzip_source import GzipSource
+from whichlayer.analysis.reader.text_limit import TextLimit
+from whichlayer.analysis.reader.utf8_source import Utf8Source, tell_encoding
 from whichlayer.analysis.reader.zstd_source import ZstdSource, is_zstd
 
 GZIP_MAGIC = b"\x1f\x8b"
@@ -43,6 +45,11 @@ class ByteSource(Protocol):
         ...
 
 
+def unreadable(error: OSError) -> str:
+    """What to say of a file that the system cannot read on."""
+    return f"it could not be read on ({error.strerror or error})"
+
+
 class PlainSource:
     """The bytes of a stream as they are."""
 
@@ -56,28 +63,43 @@ class PlainSource:
             return self._stream.read(size)
         except (zipfile.BadZipFile, zlib.error, EOFError) as error:
             self.damage = f"the zip archive is damaged ({error})"
-            return b""
+        except OSError as error:
+            self.damage = unreadable(error)
+        return b""
 
 
 class TraceSource:
     """A trace file opened for reading, whatever it is compressed with.
 
+    Args:
+        path: the file.
+        limited: end where the user's limit, or that of bombs, is reached.
+
     Attributes:
         path: the file.
+        encoding: what its text is in, empty for UTF-8.
         size: bytes on disk.
         stamp: size and time of change, by which a changed file is told.
         head: its first decompressed bytes.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, *, limited: bool = True) -> None:
         self.path = path
+        self._limit = TextLimit(limited)
+        self._given = 0
+        self._stopped = ""
         self._file = io.FileIO(path)
         try:
             status = os.fstat(self._file.fileno())
             self.size = status.st_size
             self.stamp = (status.st_size, status.st_mtime_ns)
             self._source = _unwrap(self._file)
-            self.head = self._source.read(_HEAD)
+            head = self._source.read(_HEAD)
+            self.encoding = tell_encoding(head)
+            if self.encoding:
+                self._source = Utf8Source(self._source, head, self.encoding)
+                head = self._source.read(_HEAD)
+            self.head = head
         except BaseException:
             self._file.close()
             raise
@@ -86,7 +108,7 @@ class TraceSource:
     @property
     def damage(self) -> str:
         """Why the data end before their end, or empty."""
-        return self._source.damage
+        return self._stopped or self._source.damage or self._changed()
 
     @property
     def position(self) -> int:
@@ -98,7 +120,24 @@ class TraceSource:
         if self._unread:
             block, self._unread = self._unread[:size], self._unread[size:]
             return block
-        return self._source.read(size)
+        self._stopped = self._stopped or self._limit.reached(self._given, self._file.tell())
+        if self._stopped:
+            return b""
+        block = self._source.read(size)
+        self._given += len(block)
+        return block
+
+    def _changed(self) -> str:
+        """Whether the file became shorter while it was read."""
+        return "the file became shorter while it was read" if self._growth() < 0 else ""
+
+    @property
+    def grown(self) -> bool:
+        """Whether the file became longer while it was read."""
+        return self._growth() > 0
+
+    def _growth(self) -> int:
+        return 0 if self._file.closed else os.fstat(self._file.fileno()).st_size - self.size
 
     def __enter__(self) -> Self:
         return self

@@ -65,6 +65,9 @@ class ZstdSource:
         except (self._error, zipfile.BadZipFile, zlib.error, EOFError, ValueError) as error:
             self.damage = f"the zstd data are damaged ({str(error).lower()})"
             return b""
+        except OSError as error:
+            self.damage = f"it could not be read on ({error.strerror or error})"
+            return b""
         self._given += len(block)
         if not block and self._given < self._promised:
             self.damage = "the zstd data end before their end"
