@@ -28,6 +28,9 @@ GATE = Gate(
 
 def check(recording: Recording) -> Iterator[TraceWarning]:
     """One warning for each device beyond the threshold."""
+    how = ": schedule(warmup=2), ProfilerActivity.CPU"
+    if recording.trace.producer != "pytorch":
+        how = ""
     for activities in recording.devices:
         missing = _unlinked(recording.trace, activities)
         share = missing / len(activities)
@@ -37,7 +40,7 @@ def check(recording: Recording) -> Iterator[TraceWarning]:
                 f"{device_words(activities.number)}: {missing} of {len(activities)} activities "
                 f"({percent(share)}, threshold {percent(MAX_UNLINKED)}) have no launch in the "
                 "file; only the gaps before those are unattributed; begin the recording before "
-                "the work is launched: schedule(warmup=2), ProfilerActivity.CPU",
+                f"the work is launched{how}",
                 missing,
             )
 
