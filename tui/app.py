@@ -215,7 +215,7 @@ class WhichlayerApp(KeyActions):
 
     @on(DocumentOpened)
     def _document_opened(self, message: DocumentOpened) -> None:
-        message.taken = True
+        self.call_after_refresh(message.drawn.set)
         old, document = self.document, message.document
         self.document = document
         view = carry.opened(document, self._cells) if self.look is None else self.look

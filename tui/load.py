@@ -42,6 +42,9 @@ _PREPARED_ROWS: Final = 80
 #: 5 ms add up over the dozens of turns that an answer to a key takes.
 _TURN_S: Final = 0.001
 
+#: The reader waits so long (seconds) for a snapshot to be drawn before it reads on.
+_DRAWING_S: Final = 0.5
+
 Post = Callable[[Message], object]
 
 
@@ -177,7 +180,8 @@ class _Watched:
             self.loading = loading
             self._tell(LoadProgressed(loading))
         # The next one would be in vain while the screen is busy with the last.
-        if (self._shown is None or self._shown.taken) and self._snapshots.due(progress):
+        waits = self._shown is not None and not self._shown.drawn.is_set()
+        if not waits and self._snapshots.due(progress):
             self._show(progress)
 
     def _show(self, progress: Progress) -> None:
@@ -186,10 +190,15 @@ class _Watched:
         assert progress.snapshot is not None
         begun = self._clock()
         document = prepared(progress.snapshot(), Extent.READING)
-        if document.lanes:
-            self._shown = DocumentOpened(document)
-            self._tell(self._shown)
-        self._snapshots.took(self._clock() - begun, bool(document.lanes))
+        if not document.lanes:
+            self._snapshots.took(self._clock() - begun, shown=False)
+            return
+        self._shown = DocumentOpened(document)
+        self._tell(self._shown)
+        # Drawing all of the screen takes the longest of anything there: it gets Python for
+        # itself, so that keys are not waited for.
+        self._shown.drawn.wait(_DRAWING_S)
+        self._snapshots.took(self._clock() - begun, shown=True)
 
 
 def prepared(trace: Trace, extent: Extent) -> Document:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -41,14 +42,14 @@ class DocumentOpened(Message):
 
     Attributes:
         document: what there is.
-        taken: the screen has it; set there, read by the loader.
+        drawn: set once it is on the screen.
     """
 
     def __init__(self, document: Document) -> None:
         """Take what there is."""
         super().__init__()
         self.document = document
-        self.taken = False
+        self.drawn = threading.Event()
 
     def can_replace(self, message: Message) -> bool:
         """Who knows more knows all of what was known before."""

@@ -142,7 +142,7 @@ class Screen:
 
     def __call__(self, message: object) -> None:
         if isinstance(message, DocumentOpened):
-            message.taken = True
+            message.drawn.set()
             if message.document.extent is Extent.READING:
                 self.parts.append(message)
 
