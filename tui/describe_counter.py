@@ -57,10 +57,9 @@ def _value(row: CounterRow, series: Series, time_ns: int) -> Line:
         first = f"; the first is at {time_text(int(row.start_ns[0]))}" if len(row) else ""
         return Line(f"no sample yet{first}", "value")
     said = f"{exact_number(float(row.value[index]))}{_unit(series)}"
-    since = f"since {time_text(int(row.start_ns[index]))}"
-    if index + 1 < len(row):
-        since += f", until {time_text(int(row.end_ns[index]))}"
-    return Line(f"{said} {since}", "value", strong=True)
+    start, end = int(row.start_ns[index]), int(row.end_ns[index])
+    held = f"for {time_text(end - start)}" if index + 1 < len(row) else "to the end"
+    return Line(f"{said} {held} from {time_text(start)}", "value", strong=True)
 
 
 def _unit(series: Series) -> str:

@@ -107,9 +107,9 @@ class Document:
 
 
 def warnings_of(document: Document | None) -> tuple[TraceWarning, ...]:
-    """What reading and the analysis warned of so far, the most severe first."""
-    if document is None:
-        return ()
+    """What reading and the analysis warned of, the most severe first; none while reading."""
+    if document is None or document.extent is Extent.READING:
+        return ()  # what is missing so far may follow
     found = () if document.analysis is None else document.analysis.warnings
     return tuple(most_severe_first((*document.trace.warnings, *found)))
 

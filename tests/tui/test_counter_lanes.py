@@ -118,7 +118,7 @@ async def test_the_region_pane_tells_the_exact_value_at_the_cursor(
         app.look_at(replace(view_of(app), row=row, cursor_ns=1_500_000))
         await pilot.pause()
         told = " ".join(" ".join(text_of(app, "region")).split())
-        assert "SM active [%]" in told and "90 % since 1.000 ms, until 2.000 ms" in told
+        assert "SM active [%]" in told and "90 % for 1.000 ms from 1.000 ms" in told
 
 
 async def test_the_keys_of_slices_step_through_samples(trace: Trace, analysis: Analysis) -> None:

@@ -10,6 +10,7 @@ from tests.tui.screen import LARGE, MEDIUM, SMALL, screen_of, text_of
 from whichlayer.analysis.errors import Severity, TraceWarning
 from whichlayer.analysis.results import Analysis
 from whichlayer.analysis.trace.columns import Trace
+from whichlayer.tui.document import Extent, open_document, warnings_of
 from whichlayer.tui.widgets.quality_screen import QualityScreen
 
 HOSTILE = "odd \x1b[31m name [bold]"
@@ -82,3 +83,9 @@ async def test_a_doubted_verdict_carries_a_question_mark(trace: Trace, analysis:
     verdict = replace(analysis.verdict, caveat="Caution: idle figures are unreliable [Q2].")
     async with screen_of(trace, replace(analysis, verdict=verdict)) as (app, _):
         assert text_of(app, "verdict")[0].startswith(" ABOVE CUDA? ")
+
+
+def test_what_is_missing_so_far_is_no_note_while_reading(odd_trace: Trace) -> None:
+    whole = open_document(odd_trace)
+    assert warnings_of(whole) == (READ,)
+    assert warnings_of(replace(whole, extent=Extent.READING)) == ()
