@@ -5,6 +5,10 @@ It fits a terminal and a chat message: plain text, at most 100 columns.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from whichlayer.analysis.quality.effects import doubts
+from whichlayer.analysis.quality.gate import Effect
 from whichlayer.analysis.report.advice import RECORDING_SNIPPET, recording_advice
 from whichlayer.analysis.report.job import find_rank, find_world_size
 from whichlayer.analysis.report.text_budget import budget_lines
@@ -77,13 +81,24 @@ def _devices(analysis: Analysis) -> list[str]:
         )
         for device in analysis.devices
     ]
-    lines = table(_DEVICE_COLUMNS, rows, indent="  ")
+    lines = table(_columns(analysis), rows, indent="  ")
     notes = {device.model_note: None for device in analysis.devices if device.model_note}
     return [
         "DEVICES  first to last activity of the whole recording; comm and copy where no compute runs",
         *lines,
         *(line for note in notes for line in wrap(note, "  peaks: ")),
     ]
+
+
+def _columns(analysis: Analysis) -> tuple[Column, ...]:
+    """The columns of devices; a mark on idle where a gate calls it unreliable."""
+    if not any(gate.effect == Effect.GAPS_LOW for gate in doubts(analysis.warnings)):
+        return _DEVICE_COLUMNS
+    marked = {"idle": "idle (?)"}
+    return tuple(
+        replace(column, heading=marked.get(column.heading, column.heading))
+        for column in _DEVICE_COLUMNS
+    )
 
 
 def _advice(analysis: Analysis) -> list[str]:

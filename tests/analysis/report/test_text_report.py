@@ -319,6 +319,7 @@ def test_the_quality_of_the_recording_is_told_most_severe_first(
     assert listed[0].strip() == "('whichlayer rules Q2' explains Q2)"
     assert listed[1:3] == ["  ! kernels were lost [Q2]", "  - overlaps [Q5]"]
     assert report.splitlines()[1] == "         Caution: idle figures are unreliable [Q2]."
+    assert "idle (?)" in report and "idle (?)" not in read(make_analysis())
 
 
 def test_nothing_is_asked_for_that_would_tell_nothing_new(make_analysis: MakeAnalysis) -> None:
