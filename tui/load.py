@@ -42,9 +42,6 @@ _PREPARED_ROWS: Final = 80
 #: 5 ms add up over the dozens of turns that an answer to a key takes.
 _TURN_S: Final = 0.001
 
-#: The reader waits so long (seconds) for a snapshot to be drawn before it reads on.
-_DRAWING_S: Final = 0.5
-
 Post = Callable[[Message], object]
 
 
@@ -66,6 +63,10 @@ class Loader:
 
     Reader, analysis and clock can be replaced, so that tests decide what is loaded and when.
     """
+
+    #: So long (seconds) the thread waits for the screen to draw what it was given. Drawing all of
+    #: it takes the longest of anything there: it gets Python for itself, so that keys do not wait.
+    drawing_s = 0.5
 
     def __init__(
         self,
@@ -129,7 +130,7 @@ class Loader:
         from whichlayer.analysis import load
         from whichlayer.tui.document import Extent, with_analysis
 
-        watched = _Watched(tell, self._keep_part, self._clock)
+        watched = _Watched(tell, self._keep_part, self._clock, self.drawing_s)
         try:
             trace = (self._read or load)(self.path, progress=watched.report, **self._reuse)
         except KeptPart as part:
@@ -138,8 +139,10 @@ class Loader:
             tell(LoadProgressed(replace(watched.loading, stage=Stage.STOPPED)))
             return
         document = prepared(trace, Extent.WHOLE)
-        tell(DocumentOpened(document))
+        opened = DocumentOpened(document)
+        tell(opened)
         tell(LoadProgressed(replace(watched.loading, stage=Stage.ANALYSING)))
+        opened.drawn.wait(self.drawing_s)
         from whichlayer.analysis import analyse
 
         analysis = (self._analyse or analyse)(trace, self._options)
@@ -159,12 +162,15 @@ class _Watched:
         share: how much had been read at the last report, None where that is not known.
     """
 
-    def __init__(self, tell: Post, keep_part: threading.Event, clock: Clock) -> None:
+    def __init__(
+        self, tell: Post, keep_part: threading.Event, clock: Clock, drawing_s: float
+    ) -> None:
         self.loading = Loading()
         self.share: float | None = None
         self._tell = tell
         self._keep_part = keep_part
         self._clock = clock
+        self._drawing_s = drawing_s
         self._pace = Pace(clock)
         self._snapshots = Snapshots(clock)
         self._shown: DocumentOpened | None = None
@@ -195,9 +201,7 @@ class _Watched:
             return
         self._shown = DocumentOpened(document)
         self._tell(self._shown)
-        # Drawing all of the screen takes the longest of anything there: it gets Python for
-        # itself, so that keys are not waited for.
-        self._shown.drawn.wait(_DRAWING_S)
+        self._shown.drawn.wait(self._drawing_s)
         self._snapshots.took(self._clock() - begun, shown=True)
 
 

@@ -22,6 +22,8 @@ LARGE, MEDIUM, SMALL = (200, 50), (120, 40), (80, 24)
 class ReadyLoader(Loader):
     """Loads within the call that starts it: a test never has to wait."""
 
+    drawing_s = 0.0
+
     def start(self, post: Post) -> threading.Thread:
         """Load, then give the thread that was not needed."""
         self._run(post)

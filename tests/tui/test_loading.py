@@ -85,6 +85,7 @@ def test_a_loader_that_was_stopped_posts_nothing_more(trace: Trace) -> None:
 def loaded(loader: Loader) -> list[object]:
     """What a loader posts, all of it."""
     posted: list[object] = []
+    loader.drawing_s = 0.0
     loader.start(posted.append).join(20)
     return posted
 
@@ -169,16 +170,13 @@ def test_snapshots_come_at_once_then_seldom_and_never_at_the_end(
 def test_no_snapshot_is_made_while_the_screen_is_busy_with_the_last(
     trace: Trace, analysis: Analysis
 ) -> None:
-    posted: list[object] = []
-    reads_with_snapshots(trace, analysis, [1, 2, 3, 4, 5]).start(posted.append).join(20)
+    posted = loaded(reads_with_snapshots(trace, analysis, [1, 2, 3, 4, 5]))
     opened = [m.document.extent for m in posted if isinstance(m, DocumentOpened)]
     assert opened == [Extent.READING, Extent.WHOLE, Extent.WHOLE]
 
 
 def test_progress_is_told_four_times_a_second_at_most(trace: Trace, analysis: Analysis) -> None:
-    posted: list[object] = []
-    reads = [0.01 * n for n in range(100)]
-    reads_with_snapshots(trace, analysis, reads).start(posted.append).join(20)
+    posted = loaded(reads_with_snapshots(trace, analysis, [0.01 * n for n in range(100)]))
     told = [m.loading for m in posted if isinstance(m, LoadProgressed)]
     assert 3 <= sum(loading.stage is Stage.READING for loading in told) <= 4
 
