@@ -28,12 +28,28 @@ from whichlayer.analysis.trace.assemble import Recording, Slices
 from whichlayer.analysis.trace.kinds import SliceKind
 from whichlayer.analysis.trace.lanes import Naming
 
+_BAD_START = "without a usable time left out"
+_BAD_DURATION = "without a usable duration kept without length"
+_NEGATIVE = "of negative duration kept without length"
+_IGNORED = "of no known phase (ph) left out"
+_UNCLOSED = "without an end drawn to the end of the trace"
+_UNMATCHED = "that end what never began left out"
+_CODES = dict.fromkeys((_BAD_START, _BAD_DURATION, _NEGATIVE), "Q6") | {
+    _IGNORED: "no-phase",
+    _UNCLOSED: "unclosed",
+    _UNMATCHED: "unmatched-end",
+}
+
 
 class Collector:
     """Sorts the events of every chunk by what they are for.
 
     Args:
         keep: the stretch of time that is wanted, None for all.
+
+    Attributes:
+        ignored: entries without a phase, or with one that nobody knows.
+        first: where the chunk stands in which something odd came first.
     """
 
     def __init__(self, keep: Keep | None = None) -> None:
@@ -47,6 +63,8 @@ class Collector:
         self.naming = Naming()
         self.spans: list[Span] = []
         self.events = 0
+        self.ignored = 0
+        self.first: dict[str, int] = {}
 
     def add(self, chunk: Chunk) -> None:
         """Takes the events of a chunk."""
@@ -69,8 +87,15 @@ class Collector:
                 self.marks.add_flows(chosen, group[rows])
             elif value == Role.METADATA:
                 read_metadata(chosen, self.naming)
+            else:
+                self.ignored += len(rows)
+        count = sum(span.events for span in chunk.spans)
+        self.ignored += count - len(events)
         self.spans += chunk.spans
-        self.events += len(events)
+        self.events += count
+        for what, odd in self._odd():
+            if odd and what not in self.first:
+                self.first[what] = chunk.spans[0].offset
 
     def take(self, other: Collector) -> None:
         """Adds what another made of the text that follows, and uses it up.
@@ -87,6 +112,8 @@ class Collector:
         self.pairs.take(other.pairs, numbering)
         self.marks.take(other.marks, numbering)
         self.naming.take(other.naming)
+        self.ignored += other.ignored
+        self.first = other.first | self.first
         self.spans += other.spans
         self.events += other.events
 
@@ -136,17 +163,22 @@ class Collector:
             dropped=dropped.times(),
         )
 
-    def _warnings(self) -> list[TraceWarning]:
-        bad_start = self.slices.bad_start + self.pairs.bad + self.marks.bad
-        counted = (
-            ("Q6", bad_start, "without a usable time left out"),
-            ("Q6", self.slices.bad_duration, "without a usable duration kept without length"),
-            ("Q6", self.slices.negative_duration, "of negative duration kept without length"),
-            ("unclosed", self.pairs.unclosed, "without an end drawn to the end of the trace"),
-            ("unmatched-end", self.pairs.unmatched, "that end what never began left out"),
+    def _odd(self) -> tuple[tuple[str, int], ...]:
+        """What is counted, and how many events it concerns so far."""
+        return (
+            (_BAD_START, self.slices.bad_start + self.pairs.bad + self.marks.bad),
+            (_BAD_DURATION, self.slices.bad_duration),
+            (_NEGATIVE, self.slices.negative_duration),
+            (_IGNORED, self.ignored),
         )
-        return [
-            TraceWarning(code, f"{plural(count, 'event')} {what}", count)
-            for code, count, what in counted
-            if count
-        ]
+
+    def _warnings(self) -> list[TraceWarning]:
+        unpaired = ((_UNCLOSED, self.pairs.unclosed), (_UNMATCHED, self.pairs.unmatched))
+        warnings = []
+        for what, count in (*self._odd(), *unpaired):
+            if count:
+                offset = self.first.get(what, -1)
+                where = f", the first of them behind byte {offset}" if offset >= 0 else ""
+                message = f"{plural(count, 'event')} {what}{where}"
+                warnings.append(TraceWarning(_CODES[what], message, count, offset))
+        return warnings

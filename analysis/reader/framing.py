@@ -14,6 +14,7 @@ import msgspec
 
 from whichlayer.analysis.reader.closing import closes_array
 from whichlayer.analysis.reader.events import DECODE_ERRORS, Event, decode_loose, decode_strict
+from whichlayer.analysis.reader.patterns import no_events, one_no_event
 from whichlayer.analysis.reader.recovery import Loss, recover_events
 from whichlayer.analysis.reader.repair import Repaired, first_difference, repair
 from whichlayer.analysis.reader.structure import SEPARATORS, find_elements, guess_cut
@@ -97,6 +98,10 @@ class EventArray:
                     self._note_repair(window.offset, brackets)
                 window.drop(1 if self.closed else brackets)
             elif window.data:
+                chunk = self._no_events()
+                if chunk is not None:
+                    yield chunk
+                    continue
                 chunk = self._recovered() if self._skipping else self._guessed() or self._exact()
                 if chunk is not None:
                     yield chunk
@@ -127,6 +132,24 @@ class EventArray:
     def _skip_separators(self) -> None:
         data = self.window.data
         self.window.drop(len(data) - len(data.lstrip(SEPARATORS)))
+
+    def _no_events(self) -> Chunk | None:
+        """The run of entries here that are no events, undecoded; None where there is none."""
+        if self._skipping or self.window.data.startswith(b'{"'):
+            return None
+        run = no_events().match(self.window.data)
+        if run is None:
+            return None
+        count = len(one_no_event().findall(run[0]))
+        return Chunk([], [self._passed(run.end(), count)])
+
+    def _passed(self, length: int, events: int) -> Span:
+        """Moves past a number of entries."""
+        span = Span(self.window.offset, length, events)
+        self.window.drop(length)
+        self.end = self.window.offset
+        self._advanced()
+        return span
 
     def _guessed(self) -> Chunk | None:
         cut = guess_cut(self.window.data)
@@ -160,11 +183,7 @@ class EventArray:
         return self._recovered()
 
     def _taken(self, events: list[Event], length: int) -> Chunk:
-        span = Span(self.window.offset, length, len(events))
-        self.window.drop(length)
-        self.end = self.window.offset
-        self._advanced()
-        return Chunk(events, [span])
+        return Chunk(events, [self._passed(length, len(events))])
 
     def _recovered(self) -> Chunk | None:
         """Events picked out of damaged text; None where there are none."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from dataclasses import replace
 
@@ -19,6 +20,10 @@ _LFS_POINTER = b"version https://git-lfs"
 _SUFFIXES = (".json", ".json.gz", ".json.zst", ".zip", ".sqlite")
 _NOTES = ".whichlayer.json"
 _LISTED = 8
+
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_NUMBER = re.compile(rb"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
+_STRING = re.compile(rb'"[^"\\\x00-\x1f]*+(?:\\.[^"\\\x00-\x1f]*+)*+"')
 
 #: Recordings whose own format only NVIDIA's programs read.
 _NSIGHT_REPORTS = (".nsys-rep", ".qdrep", ".qdstrm")
@@ -53,11 +58,7 @@ def open_trace(
             if name == standard_input.NAME:
                 return replace(_read(standard_input.spool(report=progress), progress), path=name)
             name = _file_at(name)
-            if cache:
-                from whichlayer.analysis.cache.reuse import read_through
-
-                return read_through(name, lambda: _read(name, progress), keep_now=keep)
-            return _read(name, progress)
+            return _open(name, progress, cache, keep, (steps, span_ns))
     except TraceError as error:
         raise TraceError(clean(f"{name}: {error}")) from error.__cause__
     except OSError as error:
@@ -73,15 +74,60 @@ def _read(path: str, progress: Report | None) -> Trace:
         if source.head.startswith(_LFS_POINTER):
             raise TraceError("a Git LFS pointer, not the trace itself: run git lfs pull")
         for known in trace_formats():
+def _open(
+    path: str,
+    progress: Report | None,
+    cache: bool,
+    keep: bool,
+    wanted: tuple[tuple[int, int] | None, tuple[int, int] | None],
+) -> Trace:
+    """The trace of a file, or what is wanted of it: steps, span."""
+
+    def whole() -> Trace:
+        if not cache:
+            return _read(path, progress)
+        from whichlayer.analysis.cache.reuse import read_through
+
+        return read_through(path, lambda: _read(path, progress), keep_now=keep)
+
+    def reopen() -> Trace | None:
+        if not cache:
+            return None
+        from whichlayer.analysis.cache import reuse
+
+        return reuse.reopen(path)
+
+    if wanted == (None, None):
+        return whole()
+    from whichlayer.analysis.part.needed import Wanted
+    from whichlayer.analysis.part.reading import read_part
+
+    return read_part(path, Wanted(*wanted), whole, reopen, progress)
+
+
             if known.matches(source.head):
                 return known.read(source, progress)
         if source.damage:
             raise TraceError(f"nothing could be read: {source.damage}")
         if path.lower().endswith(_NSIGHT_REPORTS):
             raise TraceError(
+        if source.damage and not source.head:
+            raise TraceError(f"nothing could be read: {source.damage}")
                 "a report of Nsight Systems: run nsys export --type sqlite on it first"
             )
-        raise TraceError("not a trace: it is not JSON")
+        raise TraceError(f"not a trace: {_kind_of_text(source.head)}")
+
+
+def _kind_of_text(head: bytes) -> str:
+    """What text that is neither an object nor a list is, by its beginning."""
+    text = head.removeprefix(_BYTE_ORDER_MARK).strip()
+    if text in (b"null", b"true", b"false"):
+        return f"it is JSON, but just {text.decode()}"
+    if _NUMBER.fullmatch(text):
+        return "it is JSON, but just a number"
+    if _STRING.fullmatch(text):
+        return "it is JSON, but just a string"
+    return "it is not JSON"
 
 
 def _file_at(path: str) -> str:

@@ -25,6 +25,22 @@ def container(depth: int) -> bytes:
     return rb"(?:\[(?:" + inner + rb")*+\]|\{(?:" + inner + rb")*+\})"
 
 
+#: Entries of an array of events that are none: of few characters, and possibly by the million.
+NO_EVENT = rb"(?:\{\s*+\}|\[[^\[\]{}\"]*+\]|" + _STRICT_SCALAR + rb")"
+
+
+@cache
+def no_events() -> re.Pattern[bytes]:
+    """Entries without any event between them, each with the comma behind it."""
+    return re.compile(rb"(?:" + NO_EVENT + rb"\s*+,\s*+)++")
+
+
+@cache
+def one_no_event() -> re.Pattern[bytes]:
+    """One of :func:`no_events`."""
+    return re.compile(NO_EVENT + rb"\s*+,\s*+")
+
+
 @cache
 def sound_event() -> re.Pattern[bytes]:
     """An object that begins with a string key and is JSON to the end."""

@@ -70,10 +70,10 @@ def read_chrome_json(
             warnings += array_warnings(array)
     if array is None:
         raise TraceError(why_no_trace(document, source))
-    if not collector.events and (array.losses or not array.closed):
+    if not collector.events and (array.losses or array.too_large or not array.closed):
         raise TraceError(source.damage or "not JSON, or too damaged to read")
-    if not collector.events and document.bare:
-        raise TraceError("not a trace: a list without events")
+    if not collector.events:
+        warnings.append(TraceWarning("no-events", "there are no events in it", 0))
     if collector.events and not collector.groups.have_phases:
         raise TraceError("JSON, but not a trace: its entries have no phase (ph)")
     warnings += document_warnings(document, source, array, window.end)
@@ -81,7 +81,7 @@ def read_chrome_json(
 
 
 def _matches(head: bytes) -> bool:
-    return head.removeprefix(_BYTE_ORDER_MARK).lstrip()[:1] in (b"{", b"[")
+    return head.removeprefix(_BYTE_ORDER_MARK).lstrip()[:1] in (b"{", b"[", b"")
 
 
 FORMAT = TraceFormat("Chrome trace JSON", _matches, read_chrome_json)

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.analysis.reader.conftest import damage
+from whichlayer.analysis import Options, analyse
 from whichlayer.analysis.errors import TraceError
 from whichlayer.analysis.reader import open_trace
 
@@ -39,7 +40,12 @@ def refusal(path: Path | str) -> str:
         (b"{}", "JSON, but not a trace: it has no list named traceEvents"),
         (b'{"a": 1, "traceEvents": null}', "JSON, but not a trace"),
         (b'{"a": [1, 2], "b', "not JSON, or cut off before its list of events"),
-        (b"[]", "not a trace: a list without events"),
+        (b"null", "not a trace: it is JSON, but just null"),
+        (b" true\n", "not a trace: it is JSON, but just true"),
+        (b"-1.5e3", "not a trace: it is JSON, but just a number"),
+        (b'"a \\"b\\" c"', "not a trace: it is JSON, but just a string"),
+        (b" \n" * 5000, "there is only white space in it"),
+        (b"[null, 1]", "JSON, but not a trace: its entries have no phase"),
         (b"[1, 2, 3]", "JSON, but not a trace: its entries have no phase"),
         (b'[{"a": 1}]', "JSON, but not a trace: its entries have no phase"),
         (b"[{]", "not JSON, or too damaged to read"),
@@ -58,6 +64,18 @@ def test_what_is_no_trace_is_refused_in_one_line(
     path = tmp_path / "file.json"
     path.write_bytes(content)
     assert refusal(path).startswith(reason)
+
+
+@pytest.mark.parametrize(
+    "text", ["[]", " [ ]\n", '{"traceEvents": []}', '{"traceEvents": [], "a": 1}']
+)
+def test_a_trace_without_events_opens_and_says_so(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "empty.json"
+    path.write_text(text)
+    trace = open_trace(path)
+    assert (trace.events, len(trace), damage(trace)) == (0, 0, [])
+    assert "no-events" in [warning.code for warning in trace.warnings]
+    assert analyse(trace, Options()).verdict.side == "unclear"
 
 
 def test_paths_that_are_no_files_are_refused_in_one_line(tmp_path: Path) -> None:
