@@ -35,8 +35,10 @@ def open_trace(
     progress: Report | None = None,
     cache: bool = False,
     keep: bool = True,
+    steps: tuple[int, int] | None = None,
+    span_ns: tuple[int, int] | None = None,
 ) -> Trace:
-    """Reads a recording.
+    """Reads a recording, or what some of its steps or a span of time need.
 
     Args:
         path: a trace, a directory that holds exactly one, or ``-`` for standard input.
@@ -47,6 +49,9 @@ def open_trace(
             of standard input is ever put there.
         keep: put them there before returning; else ``whichlayer.analysis.cache.reuse.keep``
             does, once somebody calls it.
+        steps: (first, last) step numbers, both in: of a large recording only what these need is
+            kept, see ``whichlayer.analysis.part``. A part is never put into the cache.
+        span_ns: (start, end) since the trace start; as steps, which it goes before.
 
     Raises:
         TraceError: there is no trace that could be read; one line that names the file.
@@ -56,7 +61,9 @@ def open_trace(
         keep_freed_memory()
         with no_garbage_collection():
             if name == standard_input.NAME:
-                return replace(_read(standard_input.spool(report=progress), progress), path=name)
+                spooled = standard_input.spool(report=progress)
+                trace = _open(spooled, progress, False, False, (steps, span_ns))
+                return replace(trace, path=name)
             name = _file_at(name)
             return _open(name, progress, cache, keep, (steps, span_ns))
     except TraceError as error:
@@ -67,13 +74,6 @@ def open_trace(
         raise TraceError(clean(f"{name}: {error}")) from error
 
 
-def _read(path: str, progress: Report | None) -> Trace:
-    with TraceSource(path) as source:
-        if not source.size:
-            raise TraceError("the file is empty")
-        if source.head.startswith(_LFS_POINTER):
-            raise TraceError("a Git LFS pointer, not the trace itself: run git lfs pull")
-        for known in trace_formats():
 def _open(
     path: str,
     progress: Report | None,
@@ -105,14 +105,21 @@ def _open(
     return read_part(path, Wanted(*wanted), whole, reopen, progress)
 
 
+def _read(path: str, progress: Report | None) -> Trace:
+    with TraceSource(path) as source:
+        if not source.size:
+            raise TraceError("the file is empty")
+        if source.head.startswith(_LFS_POINTER):
+            raise TraceError("a Git LFS pointer, not the trace itself: run git lfs pull")
+        if source.damage and not source.head:
+            raise TraceError(f"nothing could be read: {source.damage}")
+        for known in trace_formats():
             if known.matches(source.head):
                 return known.read(source, progress)
         if source.damage:
             raise TraceError(f"nothing could be read: {source.damage}")
         if path.lower().endswith(_NSIGHT_REPORTS):
             raise TraceError(
-        if source.damage and not source.head:
-            raise TraceError(f"nothing could be read: {source.damage}")
                 "a report of Nsight Systems: run nsys export --type sqlite on it first"
             )
         raise TraceError(f"not a trace: {_kind_of_text(source.head)}")
