@@ -24,6 +24,36 @@ from whichlayer.analysis.trace.columns import Int32, Int64
 _BEGINNINGS = frozenset("BbS")
 
 
+class _Open:
+    """The open slices of one thread or asynchronous piece of work, innermost last.
+
+    A row that was closed stays in the stacks that it is not on top of until it is met there.
+    """
+
+    def __init__(self) -> None:
+        self._stack: list[int] = []
+        self._of_name: defaultdict[int, list[int]] = defaultdict(list)
+        self._closed: set[int] = set()
+
+    def begin(self, row: int, name: int) -> None:
+        self._stack.append(row)
+        self._of_name[name].append(row)
+
+    def close(self, name: int | None) -> int:
+        """Closes the innermost slice, of a name if there is one, and returns it; -1 if none."""
+        stack = self._stack if name is None else self._of_name[name]
+        while stack:
+            row = stack.pop()
+            if row not in self._closed:
+                self._closed.add(row)
+                return row
+        return -1
+
+    def rows(self) -> list[int]:
+        """What is still open."""
+        return [row for row in self._stack if row not in self._closed]
+
+
 @dataclass(slots=True)
 class Pairs:
     """Begin and end events, collected chunk by chunk.
@@ -93,35 +123,25 @@ class Pairs:
             lanes: give the slices their lanes.
             end_ns: when the rest of the trace ends.
         """
-        open_rows: defaultdict[int, list[int]] = defaultdict(list)
+        open_rows: defaultdict[int, _Open] = defaultdict(_Open)
         end_of: dict[int, int] = {}
         last = max(end_ns, max(self._time, default=end_ns))
         self.unclosed = self.unmatched = 0
         for row in np.argsort(np.array(self._time, np.int64), kind="stable").tolist():
-            stack = open_rows[self._key[row]]
+            still_open, name = open_rows[self._key[row]], self._name[row]
             if self.groups.keys[self._group[row]][0] in _BEGINNINGS:
-                stack.append(row)
+                still_open.begin(row, name)
                 continue
-            place = self._place(stack, row)
-            if place < 0:
+            begun = still_open.close(name if self._has_name(name) else None)
+            if begun < 0:
                 self.unmatched += 1
             else:
-                end_of[stack.pop(place)] = self._time[row]
-        for stack in open_rows.values():
-            self.unclosed += len(stack)
-            for row in stack:
-                end_of[row] = last
+                end_of[begun] = self._time[row]
+        for still_open in open_rows.values():
+            rows = still_open.rows()
+            self.unclosed += len(rows)
+            end_of |= dict.fromkeys(rows, last)
         return self._columns(sorted(end_of), end_of, lanes)
-
-    def _place(self, stack: list[int], row: int) -> int:
-        """Which open slice an end closes, -1 if none."""
-        name = self._name[row]
-        if not self._has_name(name):
-            return len(stack) - 1
-        for place in range(len(stack) - 1, -1, -1):
-            if self._name[stack[place]] == name:
-                return place
-        return -1
 
     def _has_name(self, name: int) -> bool:
         return name != self.strings[""]
