@@ -51,10 +51,11 @@ def check(recording: Recording) -> Iterator[TraceWarning]:
     if steps:
         worst = max(steps, key=lambda step: step.share)
         count = sum(step.lost for step in steps)
+        more = f", {count} in {len(steps)} such steps" if len(steps) > 1 else ""
         yield TraceWarning(
             GATE.id,
-            f"{count} kernel launches have no kernel: {worst.lost} of {worst.launches} in "
-            f"{worst.name} ({percent(worst.share)}, threshold {percent(MAX_LOST)}); {advice}",
+            f"launches without a kernel: {worst.lost} of {worst.launches} in {worst.name} "
+            f"({percent(worst.share)}, threshold {percent(MAX_LOST)}){more}; {advice}",
             count,
             severity=Severity.DOUBT,
         )

@@ -29,8 +29,8 @@ def check(recording: Recording) -> Iterator[TraceWarning]:
         early = int((activities.start_ns[linked] < begun).sum())
         yield TraceWarning(
             GATE.id,
-            f"{device_words(activities.number)}: {early} kernels start before their launch, by up to "
-            f"{calibration.skew_ns / 1e3:.1f} µs (none should); gaps up to that and 1 µs count as "
-            "launch spacing; a newer PyTorch or driver may keep the clocks together",
+            f"{device_words(activities.number)}: kernels start before their launch, {early} times, "
+            f"by up to {calibration.skew_ns / 1e3:.1f} µs (none should); gaps up to that and 1 µs "
+            "count as launch spacing; a newer PyTorch or driver may keep the clocks together",
             early,
         )

@@ -33,9 +33,10 @@ def check(recording: Recording) -> Iterator[TraceWarning]:
         if count:
             yield TraceWarning(
                 GATE.id,
-                f"{device_words(activities.number)}: {count} activities overlap an earlier one of their "
-                f"stream, by up to {worst / 1e3:.1f} µs (threshold {NOISE_NS / 1e3:.0f} µs); all "
-                "are kept, each instant counts once, and the time of a single one is uncertain",
+                f"{device_words(activities.number)}: activities overlap an earlier one of their "
+                f"stream, {count} times, by up to {worst / 1e3:.1f} µs (threshold "
+                f"{NOISE_NS / 1e3:.0f} µs); all are kept, each instant counts once, and the time of "
+                "a single one is uncertain",
                 count,
             )
 

@@ -59,7 +59,7 @@ def _before_the_first_step(recording: Recording) -> Iterator[TraceWarning]:
         )
         yield TraceWarning(
             GATE.id,
-            f"{count} activities ({busy / 1e6:.2f} ms) run before the first step: shown, but no "
-            "part of the window; none do where the recording begins between two steps",
+            f"work before the first step ({count} of the activities, {busy / 1e6:.2f} ms): shown, "
+            "but no part of the window; a recording that begins between two steps has none",
             count,
         )
