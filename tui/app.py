@@ -139,6 +139,7 @@ class WhichlayerApp(KeyActions):
             with self.batch_update():
                 await self.query_one(Opening).remove()
                 await self.mount(*trace_panes.panes(), before="#footer")
+                self._arranged = None
                 self._panes_mounted()
 
     def _panes_mounted(self) -> None:
@@ -207,6 +208,8 @@ class WhichlayerApp(KeyActions):
         first.query_one(VerdictLine).report(message.loading)
         reads = message.loading.stage == Stage.READING
         first.query_one(Footer).offer_stop(reads and message.loading.can_stop)
+        if message.loading.stage == Stage.STOPPED:
+            self.say("")
 
     @on(LoadFailed)
     def _load_failed(self, message: LoadFailed) -> None:

@@ -132,7 +132,8 @@ class Loader:
 
         watched = _Watched(tell, self._keep_part, self._clock, self.drawing_s)
         try:
-            trace = (self._read or load)(self.path, progress=watched.report, **self._reuse)
+            read: Callable[..., Trace] = self._read or load
+            trace = read(self.path, progress=watched.report, **self._reuse)
         except KeptPart as part:
             kept = _marked(part.trace, self.path, watched.share)
             tell(DocumentOpened(prepared(kept, Extent.KEPT_PART)))

@@ -8,14 +8,14 @@ import threading
 
 import pytest
 
-from tests.tui.screen import LARGE, ReadyLoader, text_of
+from tests.tui.screen import LARGE, MEDIUM, SMALL, ReadyLoader, screen_of, text_of
 from whichlayer.analysis.errors import TraceError
 from whichlayer.analysis.reader.progress import Progress, Report
 from whichlayer.analysis.results import Analysis, Options
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.tui.app import WhichlayerApp, run
 from whichlayer.tui.document import Extent, open_document
-from whichlayer.tui.load import Loader, Stopped
+from whichlayer.tui.load import Loader, Post, Stopped
 from whichlayer.tui.loading import Stage
 from whichlayer.tui.messages import DocumentOpened, LoadFailed, LoadProgressed, PanesImported
 
@@ -193,6 +193,43 @@ def test_whatever_fails_is_posted_not_lost(trace: Trace) -> None:
 def no_reader(path: str, progress: Report) -> Trace:
     """A reader for screens that get their documents from the test."""
     raise Stopped
+
+
+@pytest.mark.parametrize("size", [SMALL, MEDIUM, LARGE])
+async def test_the_first_picture_has_lines_and_keys_and_then_becomes_the_screen(
+    trace: Trace, analysis: Analysis, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with screen_of(trace, analysis, size) as (app, _):
+        whole = [text_of(app, pane.id) for pane in app.panes if pane.id]
+    monkeypatch.delitem(sys.modules, "whichlayer.tui.panes")
+    loader = WaitingLoader("runs/step.json", Options(), lambda p, progress: trace,
+                           lambda t, options: analysis)  # fmt: skip
+    app = WhichlayerApp(loader)
+    async with app.run_test(size=size) as pilot:
+        await pilot.pause()
+        assert [pane.id for pane in app.panes] == ["header", "verdict", "opening", "footer"]
+        assert [line.strip() for line in text_of(app, "opening")[:4]] == [
+            "overview", "time", "LAYERS", "",
+        ]  # fmt: skip
+        assert "opening …" in text_of(app, "verdict")[0]
+        assert "q quit" in text_of(app, "footer")[0]
+        await pilot.press("w", "tab", "j", "question_mark", "escape", "T", "T")
+        loader.go_on()
+        await pilot.pause()
+        assert [text_of(app, pane.id) for pane in app.panes if pane.id] == whole
+
+
+class WaitingLoader(ReadyLoader):
+    """Loads when the test says so."""
+
+    def start(self, post: Post) -> threading.Thread:
+        """Do nothing yet."""
+        self._post = post
+        return threading.Thread()
+
+    def go_on(self) -> None:
+        """Load."""
+        super().start(self._post)
 
 
 async def test_the_timeline_is_there_before_the_analysis(trace: Trace) -> None:
