@@ -32,8 +32,8 @@ def describe_counter(document: Document, view: View) -> list[Line]:
         known = inside[~np.isnan(inside)]
         if len(known):
             low, high = near_number(float(known.min())), near_number(float(known.max()))
-            text = f"{low} to {high}{_unit(series)} in this column ({count_text(stop - first, 'value')})"
-            lines.append(Line(text))
+            values = count_text(stop - first, "value")
+            lines.append(Line(f"{low} to {high}{_unit(series)} in this column ({values})"))
     low, high = near_number(row.lowest), near_number(row.highest)
     lines.append(Line(f"{low} to {high}{_unit(series)}, {count_text(len(row), 'sample')}", "range"))
     lines.append(Line(_owner(lane, series), "of"))

@@ -35,8 +35,8 @@ def check(recording: Recording) -> Iterator[TraceWarning]:
                 GATE.id,
                 f"{device_words(activities.number)}: activities overlap an earlier one of their "
                 f"stream, {count} times, by up to {worst / 1e3:.1f} µs (threshold "
-                f"{NOISE_NS / 1e3:.0f} µs); all are kept, each instant counts once, and the time of "
-                "a single one is uncertain",
+                f"{NOISE_NS / 1e3:.0f} µs); all are kept, each instant counts once, and the "
+                "time of a single one is uncertain",
                 count,
             )
 

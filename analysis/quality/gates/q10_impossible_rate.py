@@ -31,7 +31,8 @@ def check(recording: Recording) -> Iterator[TraceWarning]:
         yield TraceWarning(
             GATE.id,
             f"{found.calls} calls of {found.named} ({percent(found.share)} of the window) would "
-            f"be faster than the card can be: {found.rate}; their shapes say too much work, so they have no verdict; if the card "
-            "is not the one named, say which with --device-model",
+            f"be faster than the card can be: {found.rate}; their shapes say too much work, so "
+            "they have no verdict; if the card is not the one named, say which with "
+            "--device-model",
             found.calls,
         )

@@ -29,7 +29,7 @@ def check(recording: Recording) -> Iterator[TraceWarning]:
         yield TraceWarning(
             GATE.id,
             f"{found.calls} calls of {found.named} ({percent(found.share)} of the window) are "
-            f"faster than memory, with data that fits the cache: {found.rate}; memory bandwidth says nothing about them, so they have no "
-            "verdict",
+            f"faster than memory, with data that fits the cache: {found.rate}; memory bandwidth "
+            "says nothing about them, so they have no verdict",
             found.calls,
         )

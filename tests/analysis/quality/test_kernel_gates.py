@@ -11,6 +11,9 @@ from tests.support.program import Program
 from whichlayer.analysis.results import Analysis
 
 
+ADD = "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>>"
+
+
 def adding(folder: Path, elements: int, micros: float, pause: float = 0.0) -> Analysis:
     """Additions of that many floats that take so long each, on an A100 (40 MB L2, 2 TB/s)."""
     program = Program()
@@ -26,7 +29,7 @@ def adding(folder: Path, elements: int, micros: float, pause: float = 0.0) -> An
             begin = at + 20 + 2 * micros * i
             program.operator("aten::add", begin - 10, 8, **shapes)
             program.kernel(
-                "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>>",
+                ADD,
                 begin, micros, (begin - 9, 5),
             )  # fmt: skip
     return program.analysis(folder)
