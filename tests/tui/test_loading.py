@@ -18,6 +18,7 @@ from whichlayer.tui.document import Extent, open_document
 from whichlayer.tui.load import Loader, Post, Stopped
 from whichlayer.tui.loading import Stage
 from whichlayer.tui.messages import DocumentOpened, LoadFailed, LoadProgressed, PanesImported
+from whichlayer.tui.widgets.panel import Panel
 
 MEGA = 10**6
 
@@ -217,6 +218,22 @@ async def test_the_first_picture_has_lines_and_keys_and_then_becomes_the_screen(
         loader.go_on()
         await pilot.pause()
         assert [text_of(app, pane.id) for pane in app.panes if pane.id] == whole
+
+
+@pytest.mark.parametrize(("size", "shown"), [(SMALL, 1), (MEDIUM, 3), (LARGE, 4)])
+async def test_panes_that_come_after_the_first_picture_have_their_places(
+    size: tuple[int, int], shown: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(sys.modules, "whichlayer.tui.panes")
+    loader = WaitingLoader("a.json", Options(), no_reader)
+    app = WhichlayerApp(loader)
+    async with app.run_test(size=size) as pilot:
+        loader.go_on()
+        await pilot.pause()
+        assert sum(panel.display for panel in app.query(Panel)) == shown
+        assert len({pane.label_cells for pane in app.panes}) == 1
+        assert text_of(app, "overview")[0].startswith(" overview")
+        assert app.focused is app.query_one("#timeline")
 
 
 class WaitingLoader(ReadyLoader):
