@@ -228,6 +228,7 @@ async def test_panes_that_come_after_the_first_picture_have_their_places(
     loader = WaitingLoader("a.json", Options(), no_reader)
     app = WhichlayerApp(loader)
     async with app.run_test(size=size) as pilot:
+        await pilot.pause()
         loader.go_on()
         await pilot.pause()
         assert sum(panel.display for panel in app.query(Panel)) == shown
