@@ -22,7 +22,7 @@ def whichlayer() -> Read:
     """The whole load: columns, sorting, nesting, launch join."""
     opening = importlib.import_module("whichlayer.analysis.reader.opening")
     formats = importlib.import_module("whichlayer.analysis.reader.formats")
-    formats.trace_formats()  # imports the readers
+    list(formats.trace_formats())  # imports the readers
     read: Read = opening.open_trace
     return read
 

@@ -4,33 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from itertools import repeat
+from operator import attrgetter
 from typing import Any
 
 import msgspec
 import numpy as np
 
-from whichlayer.analysis.reader.details import DETAIL_KEYS
 from whichlayer.analysis.reader.events import ABSENT, DECODE_ERRORS, Raw
 from whichlayer.analysis.reader.intern import Intern
+from whichlayer.analysis.reader.layouts import (
+    MISSING,
+    Layout,
+    bare_layout,
+    complete_layout,
+    familiar_layout,
+    learn_layout,
+    loose_type,
+)
 from whichlayer.analysis.trace.columns import Int32, Int64
 from whichlayer.analysis.trace.kinds import SliceKind
 
 _NONE = -1
 _INT64 = range(-(1 << 63), 1 << 63)
 
-#: Stands for a number that is not recorded; no file holds it.
-_MISSING = -(1 << 63)
+#: Stands for the number of details that are not known yet.
+_NEW = -2
 
-#: Numbers that differ from event to event: columns of their own, and never part of the details.
-_JOINS = {
-    "external_id": "External id",
-    "old_external_id": "external id",
-    "correlation": "correlation",
-}
-
-#: Numbers that are columns and details.
-_PLACES = ("device", "stream")
+#: So many events show most of the keys that their kind has.
+_FEW = 64
 
 _ENCODE = msgspec.json.Encoder().encode
 
@@ -55,6 +57,11 @@ class ArgumentReader:
     def __init__(self) -> None:
         # Number 0 is "no details", which the column writes as -1.
         self._numbers: Intern[bytes] = Intern({b"{}": 0})
+        # The same by what a layout takes from the arguments, which is had sooner.
+        self._known: dict[Layout, dict[bytes, int]] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_numbers": self._numbers, "_known": {}}
 
     @property
     def details(self) -> list[bytes]:
@@ -77,50 +84,69 @@ class ArgumentReader:
             texts: the text of each one's ``args``, ``ABSENT`` where there are none.
             bare: read no details.
         """
-        found = self._decoded(kind, texts, bare)
-        external = [one.external_id for one in found]
-        if _MISSING in external:
-            external = [
-                one.old_external_id if one.external_id == _MISSING else one.external_id
-                for one in found
-            ]
-        correlation = [one.correlation for one in found]
-        placed = _PLACES[0] in DETAIL_KEYS[kind]
-        device = _column([one.device for one in found]) if placed else _nothing(len(found))
-        stream = _column([one.stream for one in found]) if placed else _nothing(len(found))
-        if bare:
-            none = np.full(len(found), _NONE, np.int32)
-            return Arguments(_column(external), _column(correlation), device, stream, none)
-        numbers = self._numbers
-        for one in found:
-            one.external_id = one.old_external_id = one.correlation = _MISSING
-        detail_id = np.fromiter([numbers[_ENCODE(one)] for one in found], np.int32, len(found))
-        detail_id -= 1
-        return Arguments(_column(external), _column(correlation), device, stream, detail_id)
+        layout, found = _decoded(kind, texts, bare)
+        none = np.full(len(found), _NONE, np.int32)
+        return Arguments(
+            external_id=_external_ids(layout, found),
+            correlation=_column(layout, found, "correlation"),
+            device=_column(layout, found, "device"),
+            stream=_column(layout, found, "stream"),
+            detail_id=none if bare or not layout.details else self._detail_ids(layout, found),
+        )
 
-    def _decoded(self, kind: SliceKind, texts: Sequence[Raw], bare: bool) -> list[Any]:
-        """One struct for each text; the first try takes no absent one, which is no JSON."""
-        decode = _strict(kind, bare).decode
-        try:
-            return decode(b"[%b]" % b",".join(texts))
-        except DECODE_ERRORS:
-            present = [b"{}" if text is ABSENT else text for text in texts]
-        try:
-            return decode(b"[%b]" % b",".join(present))
-        except DECODE_ERRORS:
-            return [self._read_loosely(kind, text) for text in texts]
+    def _detail_ids(self, layout: Layout, found: Sequence[Any]) -> Int32:
+        known = self._known.setdefault(layout, {})
+        keys = list(map(_ENCODE, map(layout.values, found)))
+        ids = np.fromiter(map(known.get, keys, repeat(_NEW)), np.int32, len(keys))
+        for row in np.flatnonzero(ids == _NEW).tolist():
+            key = keys[row]
+            if key not in known:
+                known[key] = self._numbers[_ENCODE(layout.detail(found[row]))] - 1
+            ids[row] = known[key]
+        return ids
 
-    def _read_loosely(self, kind: SliceKind, text: Raw) -> Any:
-        try:
-            found = msgspec.json.decode(text, type=_loose(kind))
-        except DECODE_ERRORS:
-            return _loose(kind)()
-        for name in (*_JOINS, *_PLACES):
-            value = getattr(found, name, _MISSING)
-            if value != _MISSING:
-                number = as_int64(value)
-                setattr(found, name, _MISSING if number == _NONE else number)
-        return found
+
+def _decoded(kind: SliceKind, texts: Sequence[Raw], bare: bool) -> tuple[Layout, list[Any]]:
+    """One object for each text; the first try takes no absent one, which is no JSON."""
+    found = _decoded_together(kind, texts, bare)
+    if found is None:
+        present = [b"{}" if text is ABSENT else text for text in texts]
+        found = _decoded_together(kind, present, bare)
+    return found or (complete_layout(kind), [_read_loosely(kind, text) for text in texts])
+
+
+def _decoded_together(
+    kind: SliceKind, texts: Sequence[Raw | bytes], bare: bool
+) -> tuple[Layout, list[Any]] | None:
+    """The same if all are ordinary; the layout learns from a few before it does from all."""
+    text = _joined(texts)
+    layout = bare_layout(kind) if bare else familiar_layout(kind)
+    try:
+        for lesson in (_FEW, len(texts)):
+            try:
+                return layout, layout.decode(text)
+            except msgspec.ValidationError:
+                layout = learn_layout(kind, _joined(texts[:lesson]))
+        return layout, layout.decode(text)
+    except DECODE_ERRORS:
+        return None
+
+
+def _joined(texts: Sequence[Raw | bytes]) -> bytes:
+    return b"[%b]" % b",".join(texts)
+
+
+def _read_loosely(kind: SliceKind, text: Raw) -> Any:
+    try:
+        found = msgspec.json.decode(text, type=loose_type(kind))
+    except DECODE_ERRORS:
+        return loose_type(kind)()
+    for name in complete_layout(kind).numbers:
+        value = getattr(found, name)
+        if value != MISSING:
+            number = as_int64(value)
+            setattr(found, name, MISSING if number == _NONE else number)
+    return found
 
 
 def as_int64(value: object) -> int:
@@ -137,44 +163,26 @@ def as_int64(value: object) -> int:
     return number if number in _INT64 else _NONE
 
 
-@cache
-def _strict(kind: SliceKind, bare: bool) -> msgspec.json.Decoder[list[Any]]:
-    return msgspec.json.Decoder(list[_arguments_type(kind, int, bare)])  # type: ignore[misc]
-
-
-@cache
-def _loose(kind: SliceKind) -> type[Any]:
-    return _arguments_type(kind, Any)
-
-
-def _arguments_type(kind: SliceKind, number: Any, bare: bool = False) -> type[msgspec.Struct]:
-    """A struct of the arguments of a kind; encoded without the joins it is their details.
-
-    A ``bare`` one has no details beside.
-    """
-    places = [key for key in _PLACES if _PLACES[0] in DETAIL_KEYS[kind]]
-    texts = [key for key in DETAIL_KEYS[kind] if key not in places and not bare]
-    names = [f"text{index}" for index in range(len(texts))]
-    return msgspec.defstruct(
-        f"{kind.name.title()}Arguments",
-        [
-            *((name, number, _MISSING) for name in (*_JOINS, *places)),
-            *((name, Raw, ABSENT) for name in names),
-        ],
-        rename=_JOINS | dict(zip(names, texts, strict=True)),
-        omit_defaults=True,
-        gc=False,
+def _external_ids(layout: Layout, found: Sequence[Any]) -> Int64:
+    if "old_external_id" not in layout.numbers:
+        return _column(layout, found, "external_id")
+    if "external_id" not in layout.numbers:
+        return _column(layout, found, "old_external_id")
+    return _as_column(
+        [one.old_external_id if one.external_id == MISSING else one.external_id for one in found]
     )
 
 
-def _nothing(count: int) -> Int64:
-    return np.full(count, _NONE, np.int64)
+def _column(layout: Layout, found: Sequence[Any], name: str) -> Int64:
+    if name not in layout.numbers:
+        return np.full(len(found), _NONE, np.int64)
+    return _as_column(list(map(attrgetter(name), found)))
 
 
-def _column(values: list[Any]) -> Int64:
+def _as_column(values: list[Any]) -> Int64:
     try:
-        column = np.array(values, np.int64)
+        column = np.fromiter(values, np.int64, len(values))
     except OverflowError:
         column = np.array([as_int64(value) for value in values], np.int64)
-    column[column == _MISSING] = _NONE
+    column[column == MISSING] = _NONE
     return column

@@ -141,7 +141,7 @@ class Collector:
         lanes = self.lanes.all()
         finder = LaneFinder(lanes)
         base = as_int64(header.get("baseTimeNanoseconds"))
-        kinds = {SliceKind(kind) for kind in np.unique(slices.kind).tolist()} | dropped.kinds
+        kinds = {SliceKind(kind) for kind in np.flatnonzero(np.bincount(slices.kind)).tolist()} | dropped.kinds
         producer = tell_producer(Traits(header, kinds, self.groups.categories, self.naming))
         return Recording(
             path=source.path,

@@ -1,12 +1,14 @@
 """One event of a Chrome trace, and the decoders that turn text into lists of them.
 
-The strict decoder knows the types that every ordinary producer writes and is the fast one.
-The loose decoder takes anything that is JSON and makes the same objects of it.
+The strict decoder knows the types that every ordinary producer writes and is the fast one;
+:mod:`whichlayer.analysis.reader.vocabulary` makes it faster still for a whole file. The loose
+decoder takes anything that is JSON and makes the same objects of it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import Any
 
 import msgspec
@@ -22,19 +24,22 @@ Id = int | str
 
 
 class Event(msgspec.Struct, gc=False):
-    """The fields of an event that are read; times and arguments stay as text for now."""
+    """The fields of an event that are read; times and arguments stay as text for now.
+
+    They stand in the order in which recorders write them, in which they are found soonest.
+    """
 
     ph: str = ""
-    name: str = ""
     cat: str = ""
+    name: str = ""
     pid: Id = ""
     tid: Id = ""
     ts: Raw = ABSENT
     dur: Raw = ABSENT
+    args: Raw = ABSENT
     id: Id = ""
     id2: Raw = ABSENT
     scope: Id = ""
-    args: Raw = ABSENT
 
 
 class _LooseEvent(msgspec.Struct, gc=False):
@@ -112,7 +117,10 @@ def pick(events: Sequence[Event], rows: NDArray[np.int64]) -> Sequence[Event]:
     """The events in the given rows, which are in order and none twice."""
     if len(rows) == len(events):
         return events
-    return [events[row] for row in rows.tolist()]
+    if len(rows) < 2:
+        return [events[row] for row in rows.tolist()]
+    chosen: tuple[Event, ...] = itemgetter(*rows.tolist())(events)
+    return chosen
 
 
 def as_text(value: object) -> str:

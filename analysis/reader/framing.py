@@ -13,11 +13,12 @@ from dataclasses import dataclass, field
 import msgspec
 
 from whichlayer.analysis.reader.closing import closes_array
-from whichlayer.analysis.reader.events import DECODE_ERRORS, Event, decode_loose, decode_strict
+from whichlayer.analysis.reader.events import DECODE_ERRORS, Event, decode_loose
 from whichlayer.analysis.reader.patterns import no_events, one_no_event
 from whichlayer.analysis.reader.recovery import Loss, recover_events
 from whichlayer.analysis.reader.repair import Repaired, first_difference, repair
 from whichlayer.analysis.reader.structure import SEPARATORS, find_elements, guess_cut
+from whichlayer.analysis.reader.vocabulary import VOCABULARY
 from whichlayer.analysis.reader.window import Window
 
 _BRACKET_CLOSE = b"]"
@@ -108,7 +109,7 @@ class EventArray:
             elif window.ended:
                 return
 
-    def cut(self) -> tuple[int, memoryview] | None:
+    def cut(self) -> tuple[int, bytes] | None:
         """Moves past the next events as far as a guess tells, without decoding them.
 
         Returns:
@@ -120,9 +121,7 @@ class EventArray:
         length = -1 if window.data.startswith(_BRACKET_CLOSE) else guess_cut(window.data)
         if length < 0:
             return None
-        found = (window.offset, memoryview(window.data)[:length])
-        window.drop(length)
-        return found
+        return window.offset, window.take(length)
 
     def _fill(self) -> None:
         self._skip_separators()  # while the text is short, so that nothing long is copied
@@ -230,12 +229,12 @@ class EventArray:
             window.drop(max(len(window.data) - self.limits.chunk, len(window.data) // 2))
 
 
-def decode_guess(text: bytearray | memoryview) -> list[Event] | None:
+def decode_guess(text: bytes | bytearray | memoryview) -> list[Event] | None:
     """The events in text that a guess has cut; None if the guess, or the text, is wrong."""
     array = b"".join((b"[", text, b"]"))
     try:
         try:
-            return decode_strict(array)
+            return VOCABULARY.decode(array)
         except msgspec.ValidationError:
             return decode_loose(array)
     except DECODE_ERRORS:
