@@ -54,10 +54,11 @@ def uneven_replays(trace: Trace) -> Iterator[Replays]:
     )
     owned = [work[a:b] for a, b in zip(*(side.tolist() for side in bounds), strict=True)]
     for name, mine in _graphs(trace, calls, owned):
-        names = [np.sort(trace.name_id[owned[i]]) for i in mine if len(owned[i])]
-        sizes = [len(one) for one in names]
-        if len(names) < 2 or min(sizes) == max(sizes):
+        mine = [index for index in mine if len(owned[index])]
+        sizes = [len(owned[index]) for index in mine]
+        if len(mine) < 2 or min(sizes) == max(sizes):
             continue
+        names = [np.sort(trace.name_id[owned[index]]) for index in mine]
         richest = names[sizes.index(max(sizes))]
         parts = [len(one) for one in names if _is_part(one, richest)]
         if len(parts) > 1:
