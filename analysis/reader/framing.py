@@ -139,7 +139,8 @@ class EventArray:
         run = no_events().match(self.window.data)
         if run is None:
             return None
-        count = len(one_no_event().findall(run[0]))
+        commas_inside = b'"' in run[0] or b"[" in run[0]
+        count = len(one_no_event().findall(run[0])) if commas_inside else run[0].count(b",")
         return Chunk([], [self._passed(run.end(), count)])
 
     def _passed(self, length: int, events: int) -> Span:

@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import Any
 
 import msgspec
@@ -48,8 +49,8 @@ _CONTEXT = 64
 # Quotes that touch nothing of what surrounds strings.
 _SURELY_INSIDE = re.compile(rb'(?<![{\[,:\s\\])"(?![\s,}\]:])')
 
-#: More damaged spots than this in one text are not repaired: it would take too much memory.
-_MOST_EDITS = 1 << 18
+#: More spots than this in one text are not repaired: it would take too long for what it gives.
+_MOST_EDITS = 1 << 16
 
 Edit = tuple[int, int, bytes]
 
@@ -81,7 +82,9 @@ def repair(text: bytes) -> Repaired:
         valid, bad = _BAD_ESCAPE.subn(rb"\1\\\\", valid)
         valid, lone = _without_lone_surrogates(valid)
         spots += bad + lone
-    found = [*_control_runs(valid), *_words(valid), *_commas(valid)]
+    found = list(
+        islice(chain(_control_runs(valid), _words(valid), _commas(valid)), _MOST_EDITS + 1)
+    )
     if not found or len(found) > _MOST_EDITS:
         return Repaired(valid, spots)
     inside = inside_strings(string_quotes(valid), np.array([one[0] for one in found], np.int64))
