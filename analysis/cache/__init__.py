@@ -13,5 +13,6 @@ damaged, foreign or does not add up is read anew from the trace.
 | ``contents`` | a trace as such arrays and header, and back |
 | ``checks`` | whether columns from a file can be used without harm |
 | ``entries`` | the files in the folder: listing, bounding, clearing |
+| ``later_arguments`` | reads the arguments of a reopened trace from its file |
 | ``reuse`` | finds the entry of a trace, and writes one |
 """

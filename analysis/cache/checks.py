@@ -21,7 +21,6 @@ from whichlayer.analysis.cache.contents import (
     Contents,
 )
 from whichlayer.analysis.cache.file_layout import Damaged
-from whichlayer.analysis.reader.nsight_arguments import KEY_BITS
 from whichlayer.analysis.trace.kinds import SliceKind
 
 Array = NDArray[Any]
@@ -127,6 +126,8 @@ def _check_events(contents: Contents, arrays: Arrays) -> None:
     """Where arguments are read: within the stretches of text, or a table that is there."""
     event = arrays["event"]
     if contents.tables is not None:
+        from whichlayer.analysis.reader.nsight_arguments import KEY_BITS
+
         _within(event, -1 << 62, len(contents.tables) << KEY_BITS, "event")
         return
     spans = arrays["spans"].reshape(-1, 3)

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import Field, fields
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from whichlayer.analysis.cache.later_arguments import LaterArguments
 from whichlayer.analysis.cache.texts import StoredBytes, StoredTexts, encoded, joined
 from whichlayer.analysis.errors import TraceWarning
-from whichlayer.analysis.reader.framing import Span
-from whichlayer.analysis.reader.full_args import FullArguments, RowArguments
-from whichlayer.analysis.reader.nsight_arguments import NsightArguments, RowRecords
 from whichlayer.analysis.trace.columns import Counters, Flows, Instants, Lane, Step, Trace
 
 Array = NDArray[Any]
@@ -87,21 +85,15 @@ def pack(trace: Trace) -> tuple[dict[str, Any], dict[str, Array]]:
     Raises:
         NotStorable: it holds what cannot be stored.
     """
-    arguments = trace._full_args
-    if isinstance(arguments, RowArguments):
-        spans = [(span.offset, span.length, span.events) for span in arguments.source.spans]
-        stamp, tables = arguments.source.stamp, None
-    elif isinstance(arguments, RowRecords):
-        spans, stamp, tables = [], arguments.source.stamp, tuple(arguments.source.tables)
-    else:
-        raise NotStorable("its arguments are read in an unknown way")
+    places = _places(trace._full_args)
     if any(_is_new(trace, one) for one in fields(trace)):
         raise NotStorable("it says something that an entry has no place for")
     if not _is_plain(trace.header):
         raise NotStorable("its header holds more than JSON does")
     contents = Contents(
         trace.producer, dict(trace.header), trace.origin_ns, trace.base_ns, trace.events,
-        trace.lanes, trace.steps, trace.counters.series, trace.warnings, stamp, tables,
+        trace.lanes, trace.steps, trace.counters.series, trace.warnings, places.stamp,
+        places.tables,
     )  # fmt: skip
     arrays = {name: getattr(trace, name) for name in COLUMNS}
     for prefix, table, columns in _tables(trace):
@@ -109,8 +101,8 @@ def pack(trace: Trace) -> tuple[dict[str, Any], dict[str, Array]]:
     arrays["lane_rows"] = trace.lane_rows
     arrays["strings"], arrays["strings.bounds"] = joined(encoded(trace.strings))
     arrays["details"], arrays["details.bounds"] = joined(trace._details)
-    arrays["spans"] = np.array(spans, np.int64).reshape(-1)
-    arrays["event"] = arguments.event
+    arrays["spans"] = np.array(places.spans, np.int64).reshape(-1)
+    arrays["event"] = places.event
     stored = {name: _typed(name, array) for name, array in arrays.items()}
     return msgspec.to_builtins(contents), stored
 
@@ -145,18 +137,33 @@ def unpack(path: str, contents: Contents, arrays: Mapping[str, Array]) -> Trace:
         events=contents.events,
         warnings=contents.warnings,
         _details=StoredBytes(arrays["details"], arrays["details.bounds"]),
-        _full_args=_arguments(path, contents, arrays),
+        _full_args=LaterArguments(
+            path, contents.stamp, arrays["event"], arrays["spans"], contents.tables
+        ),
     )
 
 
-def _arguments(
-    path: str, contents: Contents, arrays: Mapping[str, Array]
-) -> RowArguments | RowRecords:
-    if contents.tables is not None:
-        records = NsightArguments(path, contents.stamp, contents.tables)
-        return records.of_rows(arrays["event"])
-    spans = [Span(*span) for span in arrays["spans"].reshape(-1, 3).tolist()]
-    return FullArguments(path, contents.stamp, spans).of_rows(arrays["event"])
+class _Places(NamedTuple):
+    """Where arguments stand, in the words of :class:`LaterArguments`."""
+
+    event: Array
+    stamp: tuple[int, int]
+    spans: list[tuple[int, int, int]]
+    tables: tuple[str, ...] | None
+
+
+def _places(arguments: object) -> _Places:
+    from whichlayer.analysis.reader.full_args import RowArguments
+    from whichlayer.analysis.reader.nsight_arguments import RowRecords
+
+    if isinstance(arguments, RowArguments):
+        text = arguments.source
+        spans = [(span.offset, span.length, span.events) for span in text.spans]
+        return _Places(arguments.event, text.stamp, spans, None)
+    if isinstance(arguments, RowRecords):
+        export = arguments.source
+        return _Places(arguments.event, export.stamp, [], tuple(export.tables))
+    raise NotStorable("its arguments are read in an unknown way")
 
 
 def _tables(trace: Trace) -> tuple[tuple[str, object, Mapping[str, str]], ...]:

@@ -80,6 +80,13 @@ def read_through(path: str, read: Callable[[], Trace], *, keep_now: bool) -> Tra
     return trace
 
 
+def reopen(path: str) -> Trace | None:
+    """The trace of a file from the cache, None where it is not there."""
+    folder = locate().usable
+    identity = _identity(path) if folder is not None and reader_version() else None
+    return None if folder is None or identity is None else find(folder, identity, path)
+
+
 def find(folder: Path, identity: Identity, name: str) -> Trace | None:
     """The trace of an entry, None where there is none that can be trusted.
 
