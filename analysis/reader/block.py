@@ -16,7 +16,7 @@ from whichlayer.analysis.reader.framing import Chunk, Span, decode_guess
 from whichlayer.analysis.reader.keep import Keep
 
 #: Where a chunk begins in the whole decompressed text, and its own text.
-Cut = tuple[int, memoryview | bytearray]
+Cut = tuple[int, bytes | bytearray]
 
 
 def read_block(cuts: Iterable[Cut], keep: Keep | None = None) -> Collector:

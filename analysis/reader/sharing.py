@@ -12,7 +12,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import Future, wait
+from concurrent.futures import wait
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Final, Self
@@ -22,7 +22,7 @@ from whichlayer.analysis.reader.collector import Collector
 from whichlayer.analysis.reader.cores import Cores
 from whichlayer.analysis.reader.framing import EventArray
 from whichlayer.analysis.reader.source import TraceSource
-from whichlayer.analysis.reader.workers import Workers
+from whichlayer.analysis.reader.workers import Answer, Workers
 
 #: Blocks in flight for each worker: one that it reads, and one that it finds when it is done.
 _AHEAD: Final = 2
@@ -44,7 +44,7 @@ class _Block:
 
     cuts: list[Cut]
     position: int
-    columns: Future[Collector]
+    columns: Answer
 
     @property
     def end(self) -> int:
@@ -123,6 +123,8 @@ class Sharing:
                 block = flight.popleft()
                 unread = self._take(block, array)
                 if unread is not None:
+                    for other in flight:
+                        other.columns.cancel()
                     window.rewind(unread)
                     return
                 window.let_go(block.end)
@@ -158,14 +160,14 @@ class Sharing:
         self._doubts += 1
         return unread
 
-    def _answer(self, columns: Future[Collector]) -> Collector | None:
+    def _answer(self, columns: Answer) -> Collector | None:
         """What a worker made of a block; None if it, or its worker, is lost."""
         deadline = time.monotonic() + _PATIENCE_S
         while not wait((columns,), _TICK_S).done:
             self._advance(self._position)
             if time.monotonic() > deadline:
                 return None
-        return None if columns.exception() else columns.result()
+        return columns.result()
 
     def _give_up(self) -> None:
         self._from = sys.maxsize

@@ -18,9 +18,9 @@ class Window:
 
     def __init__(self, source: ByteSource) -> None:
         self._source = source
-        self._ahead = memoryview(b"")
+        self._ahead: deque[bytes] = deque()
         self._keeping = False
-        self._kept: deque[tuple[int, memoryview]] = deque()
+        self._kept: deque[tuple[int, bytes]] = deque()
         self.data = b""
         self.offset = 0
         self.ended = False
@@ -28,14 +28,14 @@ class Window:
     @property
     def end(self) -> int:
         """How much of the whole text has been read."""
-        return self.offset + len(self.data) + len(self._ahead)
+        return self.offset + len(self.data) + sum(map(len, self._ahead))
 
     def fill(self, size: int) -> None:
         """Read on until at least ``size`` bytes are held or the text ends."""
         missing = size - len(self.data)
         if missing <= 0 or self.ended:
             return
-        blocks: list[bytes | memoryview] = [self.data]
+        blocks = [self.data]
         while missing > 0:
             block = self._read(missing)
             if not block:
@@ -47,10 +47,20 @@ class Window:
 
     def drop(self, count: int) -> None:
         """Forget the first ``count`` bytes."""
-        if self._keeping and count:
-            self._kept.append((self.offset, memoryview(self.data)[:count]))
+        if self._keeping:
+            self.take(count)
+            return
         self.data = self.data[count:]
         self.offset += count
+
+    def take(self, count: int) -> bytes:
+        """The first ``count`` bytes, which are forgotten here."""
+        text = self.data[:count]
+        if self._keeping and text:
+            self._kept.append((self.offset, text))
+        self.data = self.data[count:]
+        self.offset += count
+        return text
 
     def keep(self) -> None:
         """From here on, keep what is dropped, until it is let go."""
@@ -68,12 +78,14 @@ class Window:
     def rewind(self, offset: int) -> None:
         """Go back to an offset from which on everything was kept, and keep no more."""
         pieces = [piece[max(0, offset - begin) :] for begin, piece in self._kept]
-        self._ahead = memoryview(b"".join([*pieces, self.data, self._ahead]))
+        self._ahead = deque([*filter(None, (*pieces, self.data)), *self._ahead])
         self.data, self.offset, self.ended = b"", offset, False
         self.let_go()
 
-    def _read(self, size: int) -> bytes | memoryview:
-        if self._ahead:
-            block, self._ahead = self._ahead[:size], self._ahead[size:]
-            return block
-        return self._source.read(size)
+    def _read(self, size: int) -> bytes:
+        if not self._ahead:
+            return self._source.read(size)
+        piece = self._ahead.popleft()
+        if len(piece) > size:
+            self._ahead.appendleft(piece[size:])
+        return piece[:size]

@@ -6,16 +6,18 @@ is imported again in its children would run twice.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from pathlib import Path
 from pickle import PickleBuffer
 from queue import SimpleQueue
-from typing import IO, Final, cast
+from typing import IO, Final
 
 from whichlayer.analysis.reader.block import Cut
 from whichlayer.analysis.reader.collector import Collector
@@ -47,11 +49,20 @@ _ONE_THREAD: Final = dict.fromkeys(
 #: Room in a pipe, so that few turns move a block.
 _PIPE: Final = 1 << 18
 
+#: What was killed is gone within this time, or not for as long as the system holds it.
+_GRACE_S: Final = 5.0
+
+#: What a block holds; None if its worker was lost.
+Answer = Future[Collector | None]
+
 _Process = subprocess.Popen[bytes]
 
 
 class Workers:
     """Some processes at work; whoever starts them must close them.
+
+    Each has a thread here that sends it blocks and waits for what they hold. Python does not
+    wait for these at exit: a program that ends takes the processes with it, whatever they do.
 
     Attributes:
         count: how many there are at most: one that cannot be started is done without.
@@ -61,9 +72,11 @@ class Workers:
     def __init__(self, count: int, keep: Keep | None = None) -> None:
         self.count = count
         self.keep = keep
-        self._idle: SimpleQueue[_Process] = SimpleQueue()
+        self._ready = threading.Event()
+        self._asked: SimpleQueue[tuple[Sequence[Cut], Answer] | None] = SimpleQueue()
         self._processes: list[_Process] = []
-        self._threads = ThreadPoolExecutor(count, "whichlayer-reader")
+        self._threads: list[threading.Thread] = []
+        atexit.register(self.close)
         try:
             self._start()
         except BaseException:
@@ -72,28 +85,27 @@ class Workers:
 
     @property
     def ready(self) -> bool:
-        """One of them waits for work."""
-        return not self._idle.empty()
+        """One of them has started."""
+        return self._ready.is_set()
 
-    def read(self, cuts: Sequence[Cut]) -> Future[Collector]:
-        """Has a block read; only after one was ready.
-
-        What comes raises whatever came between, should the worker end before it answers.
-        """
-        try:
-            return self._threads.submit(self._read, cuts)
-        except RuntimeError as error:  # the interpreter is ending, or may have no more threads
-            lost: Future[Collector] = Future()
-            lost.set_exception(error)
-            return lost
+    def read(self, cuts: Sequence[Cut]) -> Answer:
+        """Has a block read; only after one was ready."""
+        answer: Answer = Future()
+        self._asked.put((cuts, answer))
+        return answer
 
     def close(self) -> None:
         """Ends them at once, whatever they are doing."""
+        atexit.unregister(self.close)
         for process in self._processes:
             process.kill()
-        self._threads.shutdown(cancel_futures=True)
+        for _ in self._threads:
+            self._asked.put(None)
+        for thread in self._threads:
+            thread.join(_GRACE_S)
         for process in self._processes:
-            process.wait()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(_GRACE_S)
             for pipe in _pipes(process):
                 with contextlib.suppress(OSError):  # what was not sent yet
                     pipe.close()
@@ -112,21 +124,37 @@ class Workers:
                     pipesize=_PIPE,
                 )
                 self._processes.append(process)
-                self._threads.submit(self._welcome, process)
+                thread = threading.Thread(target=self._serve, args=(process,), daemon=True)
+                thread.start()
+                self._threads.append(thread)
 
-    def _welcome(self, process: _Process) -> None:
+    def _serve(self, process: _Process) -> None:
+        """Sends one worker the blocks that are asked for, in a thread of its own."""
         _, answers = _pipes(process)
-        if answers.read(len(READY)) == READY:
-            self._idle.put(process)
+        if answers.read(len(READY)) != READY:
+            return
+        self._ready.set()
+        while (asked := self._asked.get()) is not None:
+            cuts, answer = asked
+            if not answer.set_running_or_notify_cancel():
+                continue
+            answer.set_result(_exchange(process, (cuts, self.keep)))
 
-    def _read(self, cuts: Sequence[Cut]) -> Collector:
-        process = self._idle.get()
-        try:
-            blocks, answers = _pipes(process)
-            send(blocks, ([(offset, PickleBuffer(text)) for offset, text in cuts], self.keep))
-            return cast(Collector, receive(answers))
-        finally:
-            self._idle.put(process)
+
+def _exchange(process: _Process, block: tuple[Sequence[Cut], Keep | None]) -> Collector | None:
+    """What a worker makes of a block, None if it ends before it answers.
+
+    Whatever happened is not kept: Python 3.11 crashes when it collects the cycle of an exception
+    and a frame in which one view of memory lies above another.
+    """
+    blocks, answers = _pipes(process)
+    cuts, keep = block
+    try:
+        send(blocks, ([(offset, PickleBuffer(text)) for offset, text in cuts], keep))
+        answer = receive(answers)
+    except Exception:  # noqa: BLE001  # of a closed pipe, a cut answer, or memory that is short
+        return None
+    return answer if isinstance(answer, Collector) else None
 
 
 def _pipes(process: _Process) -> tuple[IO[bytes], IO[bytes]]:

@@ -20,7 +20,6 @@ from tests.support.whole_trace import everything
 from whichlayer.analysis.errors import TraceError
 from whichlayer.analysis.reader import document, sharing
 from whichlayer.analysis.reader.block import Cut, read_block
-from whichlayer.analysis.reader.collector import Collector
 from whichlayer.analysis.reader.cores import Cores
 from whichlayer.analysis.reader.framing import Limits
 from whichlayer.analysis.reader.keep import Keep
@@ -28,6 +27,7 @@ from whichlayer.analysis.reader.messages import receive, send
 from whichlayer.analysis.reader.progress import Progress
 from whichlayer.analysis.reader.read_chrome_json import read_chrome_json
 from whichlayer.analysis.reader.source import TraceSource
+from whichlayer.analysis.reader.workers import Answer
 
 ALONE = Cores(0)
 
@@ -90,8 +90,8 @@ class Inline:
         self.count = count
         self.keep = keep
 
-    def read(self, cuts: Sequence[Cut]) -> Future[Collector]:
-        answer: Future[Collector] = Future()
+    def read(self, cuts: Sequence[Cut]) -> Answer:
+        answer: Answer = Future()
         block = [(at, PickleBuffer(text)) for at, text in cuts]
         answer.set_result(_sent(read_block(*_sent((block, self.keep)))))
         return answer
@@ -259,7 +259,7 @@ def test_text_is_left_for_this_process_only_where_it_must_be(
     given_out: list[int] = []
 
     class Counting(Inline):
-        def read(self, cuts: Sequence[Cut]) -> Future[Collector]:
+        def read(self, cuts: Sequence[Cut]) -> Answer:
             given_out.extend(len(text) for _, text in cuts)
             return super().read(cuts)
 
@@ -284,7 +284,7 @@ def test_a_file_full_of_damage_is_soon_read_by_one_process(
     tries: list[int] = []
 
     class Counting(Inline):
-        def read(self, cuts: Sequence[Cut]) -> Future[Collector]:
+        def read(self, cuts: Sequence[Cut]) -> Answer:
             tries.append(cuts[0][0])
             return super().read(cuts)
 

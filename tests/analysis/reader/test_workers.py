@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -21,7 +20,6 @@ from tests.support.whole_trace import everything
 from whichlayer.analysis.reader import cores as cores_module
 from whichlayer.analysis.reader import open_trace, sharing, workers
 from whichlayer.analysis.reader.block import Cut
-from whichlayer.analysis.reader.collector import Collector
 from whichlayer.analysis.reader.cores import VARIABLE, Cores, usable_cores
 from whichlayer.analysis.reader.framing import Limits
 from whichlayer.analysis.reader.keep import Keep
@@ -30,7 +28,7 @@ from whichlayer.analysis.reader.progress import Progress, Report
 from whichlayer.analysis.reader.read_chrome_json import read_chrome_json
 from whichlayer.analysis.reader.source import TraceSource
 from whichlayer.analysis.reader.worker import READY
-from whichlayer.analysis.reader.workers import Workers
+from whichlayer.analysis.reader.workers import Answer, Workers
 
 EVENTS = 40_000
 SHARED = Cores(2, block=1 << 17, sample=0, least=0)
@@ -51,9 +49,7 @@ class Started(Workers):
 
     @property
     def ready(self) -> bool:
-        if self._processes:
-            self._idle.put(self._idle.get(timeout=SOON_S))
-        return super().ready
+        return self._ready.wait(SOON_S if self._processes else 0)
 
     @property
     def pids(self) -> list[int]:
@@ -118,7 +114,7 @@ def test_workers_give_the_very_same_trace_and_print_nothing(
 ) -> None:
     asked: list[int] = []
 
-    def answer(self: Started, cuts: Sequence[Cut]) -> Future[Collector]:
+    def answer(self: Started, cuts: Sequence[Cut]) -> Answer:
         asked.append(sum(len(text) for _, text in cuts))
         return Workers.read(self, cuts)
 
@@ -140,7 +136,7 @@ def test_a_killed_worker_loses_nothing(
 ) -> None:
     blocks: list[Sequence[Cut]] = []
 
-    def killing(self: Started, cuts: Sequence[Cut]) -> Future[Collector]:
+    def killing(self: Started, cuts: Sequence[Cut]) -> Answer:
         blocks.append(cuts)
         if len(blocks) == block + 1:
             for pid in self.pids[:victims]:
@@ -157,7 +153,7 @@ def test_a_worker_that_hangs_is_given_up_and_progress_goes_on(
 ) -> None:
     seen: list[Progress] = []
 
-    def stopping(self: Started, cuts: Sequence[Cut]) -> Future[Collector]:
+    def stopping(self: Started, cuts: Sequence[Cut]) -> Answer:
         for pid in self.pids:
             os.kill(pid, signal.SIGSTOP)
         return Workers.read(self, cuts)
@@ -245,9 +241,8 @@ cores.Cores.of_machine = classmethod(lambda cls: cls(2, block=1 << 16, sample=0,
 class Workers(sharing.Workers):
     @property
     def ready(self):
-        self._idle.put(self._idle.get(timeout=60))
         print("ready")
-        return True
+        return self._ready.wait(60)
 sharing.Workers = Workers
 print(len(open_trace(sys.argv[1])))
 """
