@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pexpect
@@ -19,14 +20,21 @@ LIMIT = 60
 class Terminal:
     """A program in a pseudo-terminal, and what its screen shows."""
 
-    def __init__(self, *arguments: str, columns: int = 120, lines: int = 40) -> None:
+    def __init__(
+        self,
+        *arguments: str,
+        columns: int = 120,
+        lines: int = 40,
+        command: Sequence[str] = (sys.executable, "-m", "whichlayer"),
+        **variables: str,
+    ) -> None:
         self._screen = pyte.Screen(columns, lines)
         self._stream = pyte.ByteStream(self._screen)
         self.sent = b""
-        env = dict(os.environ, TERM="xterm-256color", COLORTERM="")
+        env = dict(os.environ, TERM="xterm-256color", COLORTERM="", **variables)
         self.child: pexpect.spawn[bytes] = pexpect.spawn(
-            sys.executable,
-            ["-m", "whichlayer", *arguments],
+            command[0],
+            [*command[1:], *arguments],
             dimensions=(lines, columns),
             env=env,
             timeout=LIMIT,
