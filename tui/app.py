@@ -13,13 +13,12 @@ from textual.app import App, ComposeResult
 from textual.binding import BindingType
 from textual.reactive import Reactive
 from textual.screen import Screen
-from textual.theme import Theme
 from textual.widget import Widget
 
 from whichlayer.analysis.errors import TraceError
 from whichlayer.analysis.text import clean
 from whichlayer.tui.actions import KeyActions
-from whichlayer.tui.colours import DARK, THEMES, Colours
+from whichlayer.tui.colours import DARK, THEMES
 from whichlayer.tui.deferred import Deferred
 from whichlayer.tui.history import History
 from whichlayer.tui.keys import bindings
@@ -43,6 +42,8 @@ from whichlayer.tui.messages import (
     TimelineResized,
 )
 from whichlayer.tui.palette import palette_for
+from whichlayer.tui.signals import leave_on_signals
+from whichlayer.tui.themes import theme_of
 from whichlayer.tui.widgets.footer import Footer
 from whichlayer.tui.widgets.header import Header
 from whichlayer.tui.widgets.opening import Opening
@@ -130,6 +131,7 @@ class WhichlayerApp(KeyActions):
     def on_mount(self) -> None:
         """Begin to load, once the first picture is drawn."""
         self.theme_changed_signal.subscribe(self, lambda _: self._repaint())
+        leave_on_signals(lambda status: self.exit(status, return_code=status))
         self._panes_mounted()
         self.call_after_refresh(self._loader.start, self.post_message)
 
@@ -350,21 +352,6 @@ class WhichlayerApp(KeyActions):
                 if panel.display != (name == front):
                     panel.display = name == front
                 panel.share_place(place)
-
-
-def theme_of(colours: Colours) -> Theme:
-    """Textual's own colours (titles, help, palette of commands) from ours."""
-    return Theme(
-        name=colours.name,
-        primary=colours.accent,
-        accent=colours.accent,
-        warning=colours.warning,
-        foreground=colours.text,
-        background=colours.canvas,
-        surface=colours.surface,
-        panel=colours.surface,
-        dark=colours.dark,
-    )
 
 
 def run(path: str, options: Options, cache: bool = False) -> int:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shlex
+import signal
 import sys
 from pathlib import Path
 
@@ -80,3 +82,34 @@ def test_a_file_that_is_being_read_is_left_at_once_without_a_trace(
     assert b"\x1b[?1049l" in terminal.sent, "the terminal was given back"
     assert not [path for folder in (cache, room) for path in folder.rglob("*") if path.is_file()]
     assert terminal.child.pid is not None and nobody_in_group(terminal.child.pid)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_it_in_order(number: signal.Signals, tmp_path: Path) -> None:
+    pipe, room = tmp_path / "pipe", tmp_path / "room"
+    room.mkdir()
+    os.mkfifo(pipe)
+    end = os.open(pipe, os.O_RDWR)  # which neither waits for the other end nor closes it
+    command = f"exec {shlex.quote(sys.executable)} -m whichlayer - < {shlex.quote(str(pipe))}"
+    terminal = Terminal(command=("/bin/sh", "-c", command), TMPDIR=str(room))
+    os.write(end, b'{"traceEvents": [')
+    terminal.wait_for("receiving")
+    terminal.child.kill(number)
+    assert terminal.leave() == 128 + number
+    assert b"\x1b[?1049l" in terminal.sent, "the terminal was given back"
+    assert not list(room.iterdir())
+    os.close(end)
+
+
+def test_a_terminal_that_is_closed_leaves_nothing(tmp_path: Path) -> None:
+    pipe, room = tmp_path / "pipe", tmp_path / "room"
+    room.mkdir()
+    os.mkfifo(pipe)
+    end = os.open(pipe, os.O_RDWR)
+    command = f"exec {shlex.quote(sys.executable)} -m whichlayer - < {shlex.quote(str(pipe))}"
+    terminal = Terminal(command=("/bin/sh", "-c", command), TMPDIR=str(room))
+    os.write(end, b'{"traceEvents": [')
+    terminal.wait_for("receiving")
+    terminal.hang_up()
+    assert not list(room.iterdir())
+    os.close(end)

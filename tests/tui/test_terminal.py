@@ -58,6 +58,13 @@ class Terminal:
     def press(self, keys: str) -> None:
         self.child.send(keys)
 
+    def hang_up(self) -> None:
+        """Close the terminal under the program, and wait for its end."""
+        assert self.child.pid is not None
+        self.child.closed = self.child.ptyproc.closed = True  # for pexpect, which would wait too
+        self.child.ptyproc.fileobj.close()
+        os.waitpid(self.child.pid, 0)
+
     def leave(self) -> int:
         """Wait for the end; the exit status."""
         self.sent += self.child.read()

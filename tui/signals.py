@@ -1,0 +1,26 @@
+"""Leaving as one should when the system asks: the terminal given back, nothing left behind."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+from collections.abc import Callable
+from functools import partial
+
+#: A request to end, and a terminal that was closed.
+_NAMES = ("SIGTERM", "SIGHUP")
+
+
+def leave_on_signals(leave: Callable[[int], object]) -> None:
+    """Have ``leave`` called with 128 plus the number of a signal; for a running event loop.
+
+    Without it such a signal would end Python at once: the terminal would stay as it is, and
+    what a pipe was spooled to would stay on the disk.
+    """
+    loop = asyncio.get_running_loop()
+    for name in _NAMES:
+        number = getattr(signal, name, None)
+        # Not every system has them, and only the main thread may take them.
+        with contextlib.suppress(NotImplementedError, RuntimeError, ValueError, TypeError):
+            loop.add_signal_handler(number, partial(leave, 128 + int(number)))
