@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pexpect
 import pyte
@@ -60,10 +61,10 @@ class Terminal:
 
     def hang_up(self) -> None:
         """Close the terminal under the program, and wait for its end."""
-        assert self.child.pid is not None
-        self.child.closed = self.child.ptyproc.closed = True  # for pexpect, which would wait too
-        self.child.ptyproc.fileobj.close()
-        os.waitpid(self.child.pid, 0)
+        child: Any = self.child
+        child.closed = child.ptyproc.closed = True  # for pexpect, which would wait as well
+        child.ptyproc.fileobj.close()
+        os.waitpid(child.pid, 0)
 
     def leave(self) -> int:
         """Wait for the end; the exit status."""
