@@ -41,6 +41,17 @@ def array_warnings(array: EventArray) -> list[TraceWarning]:
                 array.repaired_at,
             )
         )
+    repeats = array.repeats.found
+    if repeats.count:
+        warnings.append(
+            TraceWarning(
+                "repeated-key",
+                f"at least {plural(repeats.count, 'event')} from byte {repeats.offset} on with a "
+                f"key twice{_name(repeats)}; the last one counts",
+                repeats.count,
+                repeats.offset,
+            )
+        )
     if array.too_large:
         warnings.append(
             TraceWarning(

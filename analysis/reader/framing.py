@@ -17,6 +17,7 @@ from whichlayer.analysis.reader.events import DECODE_ERRORS, Event, decode_loose
 from whichlayer.analysis.reader.patterns import no_events, one_no_event
 from whichlayer.analysis.reader.recovery import Loss, recover_events
 from whichlayer.analysis.reader.repair import Repaired, first_difference, repair
+from whichlayer.analysis.reader.repeats import RepeatedKeys
 from whichlayer.analysis.reader.structure import SEPARATORS, find_elements, guess_cut
 from whichlayer.analysis.reader.vocabulary import VOCABULARY
 from whichlayer.analysis.reader.window import Window
@@ -69,6 +70,7 @@ class EventArray:
     Attributes:
         losses: events that could not be read, so far.
         too_large: where events begin that were left out for their size.
+        repeats: events that have a key twice.
         repaired: how many damaged spots were repaired.
         repaired_at: where the first of them is, -1 without one.
         closed: the closing bracket was found, and the window stands behind it.
@@ -79,6 +81,7 @@ class EventArray:
     limits: Limits = field(default_factory=Limits)
     losses: list[Loss] = field(default_factory=list)
     too_large: list[int] = field(default_factory=list)
+    repeats: RepeatedKeys = field(default_factory=RepeatedKeys)
     repaired: int = 0
     repaired_at: int = -1
     closed: bool = False
@@ -183,6 +186,7 @@ class EventArray:
         return self._recovered()
 
     def _taken(self, events: list[Event], length: int) -> Chunk:
+        self.repeats.look(self.window.data[:length], self.window.offset)
         return Chunk(events, [self._passed(length, len(events))])
 
     def _recovered(self) -> Chunk | None:

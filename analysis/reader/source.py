@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import os
+import stat
 import zipfile
 import zlib
 from typing import IO, Protocol, Self
@@ -88,9 +89,11 @@ class TraceSource:
         self._limit = TextLimit(limited)
         self._given = 0
         self._stopped = ""
-        self._file = io.FileIO(path)
+        self._file = io.FileIO(path, opener=_open_without_waiting)
         try:
             status = os.fstat(self._file.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                raise TraceError("not an ordinary file")
             self.size = status.st_size
             self.stamp = (status.st_size, status.st_mtime_ns)
             self._source = _unwrap(self._file)
@@ -144,6 +147,11 @@ class TraceSource:
 
     def __exit__(self, *_: object) -> None:
         self._file.close()
+
+
+def _open_without_waiting(path: str, flags: int) -> int:
+    """As ``open``, but a pipe that took the file's place does not make it wait for a writer."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def _unwrap(file: io.FileIO) -> ByteSource:

@@ -73,7 +73,10 @@ def _standard_input() -> IO[bytes]:
 
 
 def _written(source: IO[bytes], report: Report | None) -> str:
-    descriptor, path = tempfile.mkstemp(prefix="whichlayer-", suffix=".trace")
+    try:
+        descriptor, path = tempfile.mkstemp(prefix="whichlayer-", suffix=".trace")
+    except OSError as error:
+        raise TraceError(f"no file can be made in the temporary folder: {error}") from error
     atexit.register(_remove, path)
     try:
         with os.fdopen(descriptor, "wb") as file:
@@ -91,7 +94,14 @@ def _copy(source: IO[bytes], file: IO[bytes], folder: str, report: Report | None
             checked = written + _CHECKED
             if shutil.disk_usage(folder).free < _RESERVE:
                 raise TraceError(f"no room left in {folder} after {written} bytes; set TMPDIR")
-        file.write(block)
+        try:
+            file.write(block)
+            file.flush()
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise TraceError(
+                f"cannot write to {folder} after {written} bytes: {reason}; set TMPDIR"
+            ) from error
         written += len(block)
         if report is not None:
             report(Progress(written, 0, 0))

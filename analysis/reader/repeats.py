@@ -1,0 +1,64 @@
+"""Finds keys that an event has twice, which JSON allows and decoders pass over in silence."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+from whichlayer.analysis.reader.header import Tally
+from whichlayer.analysis.reader.structure import SEPARATORS
+
+#: Text of the event that is looked at in every chunk.
+_SAMPLE: Final = 1 << 12
+
+
+class RepeatedKeys:
+    """Looks at one event of every chunk, and at all of them from the first that has a key twice.
+
+    Producers that repeat a key do it all the time; to look at every event would take longer
+    than to read it.
+
+    Attributes:
+        found: events with such a key, in what was looked at.
+    """
+
+    def __init__(self) -> None:
+        self.found = Tally()
+        self._name = ""
+        self._decoder = json.JSONDecoder(object_pairs_hook=self._object, strict=False)
+
+    def look(self, text: bytes, offset: int) -> None:
+        """Looks at a chunk of sound events.
+
+        Args:
+            text: separated events.
+            offset: where it stands.
+        """
+        if not self.found.count:
+            self._event(text[:_SAMPLE].decode("latin-1"), 0, offset)
+        if self.found.count:
+            self.found.count -= self.found.offset >= offset
+            whole, at = text.decode("latin-1"), 0
+            while 0 <= at < len(whole):
+                at = self._event(whole, at, offset)
+
+    def _event(self, text: str, at: int, offset: int) -> int:
+        """Counts the event at a place and returns where the next one begins, -1 without one."""
+        self._name = ""
+        try:
+            _, end = self._decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            return -1
+        if self._name:
+            self.found.add(offset + at, self._name)
+        while end < len(text) and text[end] in _BETWEEN:
+            end += 1
+        return end
+
+    def _object(self, pairs: list[tuple[str, Any]]) -> None:
+        names = [name for name, _ in pairs]
+        if len(set(names)) < len(names):
+            self._name = next(name for name in names if names.count(name) > 1)
+
+
+_BETWEEN: Final = SEPARATORS.decode()
