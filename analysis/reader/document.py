@@ -163,7 +163,7 @@ class Document:
         """The key here, moved past with its colon; None if there is none."""
         data = self._window.data
         found = _KEY.match(data, self._at)
-        if found is None and not self._window.ended:
+        if found is None and not self._window.ended and data[self._at : self._at + 1] == b'"':
             self._fill(_LARGEST_VALUE)  # only a key of enormous length needs as much
             found = _KEY.match(self._window.data)
         if found is None:
@@ -189,7 +189,7 @@ class Document:
         offset = self._window.offset + self._at
         if found:
             self._at = found.end()
-            self.keys.add(name, found[0], _SMALL_DEPTH, offset)
+            self._keep(name, found[0], _SMALL_DEPTH, offset)
             return True
         return self._pass_value(name, offset)
 
@@ -214,10 +214,16 @@ class Document:
             window.fill(max(_STEP, 2 * len(window.data)))
         self._at = seen + end
         if window.offset == offset:
-            self.keys.add(name, window.data[: self._at], scan.depth, offset)
+            self._keep(name, window.data[: self._at], scan.depth, offset)
         else:
             self.keys.left_out.add(offset, name)
         return True
+
+    def _keep(self, name: str, text: bytes, depth: int, offset: int) -> None:
+        if name != "traceEvents" or not text.startswith(b"["):
+            self.keys.add(name, text, depth, offset)
+        elif not _EMPTY.match(text):
+            self.keys.left_out.add(offset, name)
 
     def _search(self) -> bool:
         """Looks for the events behind a damaged header."""

@@ -14,7 +14,8 @@ from whichlayer.analysis.reader.repair import decode_value, versions
 from whichlayer.analysis.reader.source import TraceSource
 from whichlayer.analysis.trace.columns import Int64
 
-_BLOCK = 1 << 20
+#: Stretches of text that are kept: who looks at a slice looks at its neighbours.
+_MOST_RECENT = 8
 
 
 class FullArguments:
@@ -32,7 +33,7 @@ class FullArguments:
         self._first = np.concatenate(
             ([0], np.cumsum([span.events for span in spans], dtype=np.int64))
         )
-        self._last: tuple[int, list[bytes]] = (-1, [])
+        self._recent: dict[int, list[bytes]] = {}
 
     def of_rows(self, event: Int64) -> RowArguments:
         """The arguments by row, given each row's number among the events of the file."""
@@ -45,9 +46,12 @@ class FullArguments:
             TraceError: the file is gone or has changed since it was loaded.
         """
         index = int(np.searchsorted(self._first, event, "right")) - 1
-        if self._last[0] != index:
-            self._last = (index, _elements(self._text(self.spans[index])))
-        elements = self._last[1]
+        elements = self._recent.pop(index, None)
+        if elements is None:
+            elements = _elements(self._text(self.spans[index]))
+        self._recent[index] = elements  # the last one used is the last to go
+        if len(self._recent) > _MOST_RECENT:
+            del self._recent[next(iter(self._recent))]
         place = event - int(self._first[index])
         decoded = decode_value(elements[place]) if place < len(elements) else None
         arguments = decoded.get("args") if isinstance(decoded, dict) else None
@@ -58,12 +62,7 @@ class FullArguments:
             with TraceSource(self._path, limited=False) as source:
                 if source.stamp != self.stamp:
                     raise TraceError(f"{self._path}: it has changed since it was opened")
-                skipped = 0
-                while skipped < span.offset:
-                    block = source.read(min(_BLOCK, span.offset - skipped))
-                    if not block:
-                        break
-                    skipped += len(block)
+                source.skip(span.offset)
                 parts: list[bytes] = []
                 missing = span.length
                 while missing and (block := source.read(missing)):

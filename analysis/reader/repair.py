@@ -29,7 +29,9 @@ _SURROGATE = re.compile(
     rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
 )
 _ONE_ESCAPE = len(b"\\ud800")
-_BARE_WORD = re.compile(rb'(?<=[:\[,\s])(?!(?:true|false|null)[\s,}\]])[+-]?[A-Za-z][^\s,}\]"]*')
+_BARE_WORD = re.compile(
+    rb'(?:(?<=[:\[,\s])|\A)(?!(?:true|false|null)[\s,}\]])[+-]?[A-Za-z][^\s,}\]"]*'
+)
 _CONTROLS = re.compile(rb"[\x00-\x1f]+")
 _ESCAPES = tuple(b"\\u%04x" % code for code in range(0x20))
 _TO_SPACES = bytes.maketrans(

@@ -8,12 +8,12 @@ from typing import Any, Final
 from whichlayer.analysis.reader.header import Tally
 from whichlayer.analysis.reader.structure import SEPARATORS
 
-#: Text of the event that is looked at in every chunk.
-_SAMPLE: Final = 1 << 12
+#: Text that the events looked at are in, of the first chunk and of every other.
+_FIRST_SAMPLE, _SAMPLE = 1 << 15, 1 << 12
 
 
 class RepeatedKeys:
-    """Looks at one event of every chunk, and at all of them from the first that has a key twice.
+    """Looks at some events of every chunk, and at all of them once one has a key twice.
 
     Producers that repeat a key do it all the time; to look at every event would take longer
     than to read it.
@@ -24,6 +24,7 @@ class RepeatedKeys:
 
     def __init__(self) -> None:
         self.found = Tally()
+        self._sample = _FIRST_SAMPLE
         self._name = ""
         self._decoder = json.JSONDecoder(object_pairs_hook=self._object, strict=False)
 
@@ -34,13 +35,17 @@ class RepeatedKeys:
             text: separated events.
             offset: where it stands.
         """
-        if not self.found.count:
-            self._event(text[:_SAMPLE].decode("latin-1"), 0, offset)
-        if self.found.count:
-            self.found.count -= self.found.offset >= offset
-            whole, at = text.decode("latin-1"), 0
-            while 0 <= at < len(whole):
-                at = self._event(whole, at, offset)
+        sample = len(text) if self.found.count else self._sample
+        end = self._events(text[:sample].decode("latin-1"), 0, offset)
+        self._sample = _SAMPLE
+        if self.found.count and sample < len(text):
+            self._events(text[end:].decode("latin-1"), 0, offset + end)
+
+    def _events(self, text: str, at: int, offset: int) -> int:
+        """Looks at whole events and returns where they end."""
+        while at < len(text) and (end := self._event(text, at, offset)) >= 0:
+            at = end
+        return at
 
     def _event(self, text: str, at: int, offset: int) -> int:
         """Counts the event at a place and returns where the next one begins, -1 without one."""

@@ -26,6 +26,9 @@ ZIP_MAGIC = b"PK\x03\x04"
 #: First bytes that are kept to tell the format.
 _HEAD = 4096
 
+#: Text that is decompressed at a time to be thrown away.
+_SKIPPED = 1 << 20
+
 _UNREADABLE = {
     b"\xfd7zXZ\x00": "it is compressed with xz, which is not supported: decompress it first",
     b"BZh": "it is compressed with bzip2, which is not supported: decompress it first",
@@ -56,6 +59,7 @@ class PlainSource:
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
+        self.seekable = isinstance(stream, io.FileIO)
         self.damage = ""
 
     def read(self, size: int) -> bytes:
@@ -129,6 +133,15 @@ class TraceSource:
         block = self._source.read(size)
         self._given += len(block)
         return block
+
+    def skip(self, count: int) -> None:
+        """Moves past as many decompressed bytes from the beginning of the text."""
+        if isinstance(self._source, PlainSource) and self._source.seekable:
+            self._file.seek(count)
+            self._unread = b""
+            return
+        while count > 0 and (block := self.read(min(_SKIPPED, count))):
+            count -= len(block)
 
     def _changed(self) -> str:
         """Whether the file became shorter while it was read."""
