@@ -10,13 +10,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
+from typing import TYPE_CHECKING
 
-from whichlayer.analysis.activities import Activities
-from whichlayer.analysis.gaps.calibrate import Calibration
-from whichlayer.analysis.gaps.host import Marks
-from whichlayer.analysis.kernels.peaks import DeviceMatch
-from whichlayer.analysis.results import KernelGroup, Window
-from whichlayer.analysis.trace.columns import Trace
+if TYPE_CHECKING:  # the screen tells how severe warnings are before any of these is needed
+    from whichlayer.analysis.activities import Activities
+    from whichlayer.analysis.gaps.calibrate import Calibration
+    from whichlayer.analysis.gaps.host import Marks
+    from whichlayer.analysis.kernels.peaks import DeviceMatch
+    from whichlayer.analysis.results import KernelGroup, Window
+    from whichlayer.analysis.trace.columns import Trace
 
 
 class Effect(IntEnum):
