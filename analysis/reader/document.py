@@ -154,7 +154,7 @@ class Document:
         found = _MEMBERS.match(self._window.data, self._at)
         if found is None:
             return False
-        count = len(_ONE_MEMBER.findall(found[0]))
+        count = len(_ONE_MEMBER.findall(found[0] + b","))
         self.keys.left_out.add(self._window.offset + self._at, "", count)
         self._at = found.end()
         return True
@@ -176,12 +176,12 @@ class Document:
 
     def _is_new_array(self) -> bool:
         """Counts the array of events here; false where nothing is to be read of it."""
+        if self.arrays and _EMPTY.match(self._window.data, self._at):
+            return False
         self.arrays += 1
         if self.arrays == 2:
             self.second = self._window.offset + self._at
-        if self.arrays > _MOST_ARRAYS:
-            return False
-        return self.arrays == 1 or _EMPTY.match(self._window.data, self._at) is None
+        return self.arrays <= _MOST_ARRAYS
 
     def _take_value(self, name: str) -> bool:
         """Reads the value here and moves past it; False if it has no end."""
