@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 import msgspec
 
 from whichlayer.analysis.cache.checks import check
-from whichlayer.analysis.cache.contents import Contents, NotStorable, pack, unpack
+from whichlayer.analysis.cache.contents import Contents, pack, unpack
 from whichlayer.analysis.cache.entries import (
     entry_path,
     make_room,
@@ -51,8 +51,6 @@ _FLAGS: Final = (
     | getattr(os, "O_NONBLOCK", 0)
     | getattr(os, "O_CLOEXEC", 0)
 )
-
-_TROUBLE = (OSError, ValueError, MemoryError, RecursionError, Damaged, NotStorable)
 
 #: What traces were read from, until they are kept.
 _noted: WeakKeyDictionary[Trace, Identity] = WeakKeyDictionary()
@@ -97,7 +95,7 @@ def find(folder: Path, identity: Identity, name: str) -> Trace | None:
     """
     try:
         file = _open(entry_path(folder, identity.key))
-    except _TROUBLE:
+    except (OSError, Damaged):
         return None
     try:
         stored = read_header(file)
@@ -110,7 +108,8 @@ def find(folder: Path, identity: Identity, name: str) -> Trace | None:
         with contextlib.suppress(OSError):  # a disk that is read-only now
             os.utime(file)
         return trace
-    except _TROUBLE:
+    # Whatever is wrong with an entry, known or not: the trace itself can be read.
+    except Exception:  # noqa: BLE001
         return None
     finally:
         os.close(file)
@@ -130,7 +129,8 @@ def keep(trace: Trace) -> bool:
         return False
     try:
         return _write(trace, identity, location.usable, location.limit)
-    except _TROUBLE:
+    # A trace that is on the screen must not be lost because it cannot be kept.
+    except Exception:  # noqa: BLE001
         return False
 
 
@@ -142,11 +142,11 @@ def describe(path: Path) -> tuple[str, str] | None:
     """
     try:
         file = _open(path)
-    except _TROUBLE:
+    except (OSError, Damaged):
         return None
     try:
         stamp = read_header(file).header.get("trace")
-    except _TROUBLE:
+    except (OSError, Damaged):
         return None
     finally:
         os.close(file)
