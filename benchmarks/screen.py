@@ -2,8 +2,9 @@
 
 In a pseudo-terminal, from the start of the program: when its first whole picture is written,
 when the first events are on it, when the timeline is complete, and when the verdict is there;
-beside the first picture of an empty Textual application, in turn in every round. With
-``--keys`` also how long the screen takes to answer a key while the file is read.
+beside the first picture of an empty Textual application, in turn in every round. ``--until
+picture`` ends each program there and tells the CPU seconds that it took: they do not depend on
+what else the machine does. With ``--keys`` also how long the screen takes to answer a key while the file is read.
 """
 
 from __future__ import annotations
@@ -40,12 +41,18 @@ _KEY_EVERY_S = 0.2
 
 @dataclass(slots=True)
 class Case:
-    """One program, and the seconds that it took to each mark in every round."""
+    """One program, and the seconds that it took to each mark in every round.
+
+    Attributes:
+        cpu_s: user and system time of every round.
+        answers: how long answers to keys took.
+    """
 
     name: str
     command: list[str]
     marks: tuple[str, ...]
     seconds: dict[str, list[float]] = field(default_factory=dict)
+    cpu_s: list[float] = field(default_factory=list)
     answers: list[float] = field(default_factory=list)
 
     def measure(self, size: tuple[int, int], limit: float, keys: bool) -> None:
@@ -59,6 +66,7 @@ class Case:
                 if keys and mark == "timeline":
                     self.answers += answers(terminal, limit)
                 self._note(mark, terminal, _MARKS[mark], limit)
+        self.cpu_s.append(terminal.cpu_s)
 
     def _note(self, name: str, terminal: Terminal, mark: re.Pattern[bytes], limit: float) -> None:
         passed = terminal.wait_for(mark, limit) - terminal.begun
@@ -87,6 +95,7 @@ def row(case: Case, empty: Case) -> str:
         cells.append("" if seconds is None else _spread(seconds))
     pairs = zip(case.seconds[_PICTURE], empty.seconds[_PICTURE], strict=True)
     cells.append("" if case is empty else _spread([ours - its for ours, its in pairs]))
+    cells.append(_spread(case.cpu_s))
     return "| " + " | ".join(cells) + " |"
 
 
@@ -117,15 +126,20 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--lines", type=int, default=40)
     parser.add_argument("--limit", type=float, default=120, help="seconds until it has failed")
     parser.add_argument("--keys", action="store_true", help="press keys while a file is read")
+    parser.add_argument(
+        "--until", choices=(_PICTURE, *_MARKS), default="verdict", help="default: verdict"
+    )
     parser.add_argument("--cache", action="store_true", help="let the files be in the cache")
     options = parser.parse_args(arguments)
     empty = Case("an empty Textual application", [sys.executable, "-c", _EMPTY], ())
     ours = [sys.executable, "-m", "whichlayer"]
     more = [] if options.cache else ["--no-cache"]
+    marks = (_PICTURE, *_MARKS)
+    marks = marks[1 : marks.index(options.until) + 1]
     found = [empty]
     for path in options.files:
         name = f"{path.name}, {path.stat().st_size / 1e6:.0f} MB"
-        found.append(Case(name, [*ours, str(path), *more], tuple(_MARKS)))
+        found.append(Case(name, [*ours, str(path), *more], marks))
     print(f"Machine before: {machine()}", flush=True)
     size = (options.columns, options.lines)
     for number in range(options.rounds):
@@ -133,8 +147,8 @@ def main(arguments: list[str] | None = None) -> int:
             case.measure(size, options.limit, options.keys and case is not empty)
     print(f"Machine after:  {machine()}\n")
     print(f"Medians of {options.rounds} in seconds, least and most in brackets.\n")
-    print("| program | picture | first events | timeline | verdict | beyond the empty picture |")
-    print("|---|---|---|---|---|---|")
+    print("| program | picture | first events | timeline | verdict | beyond the empty one | CPU |")
+    print("|---|---|---|---|---|---|---|")
     for case in found:
         print(row(case, empty))
     if options.keys:

@@ -26,12 +26,14 @@ class Terminal:
     Attributes:
         begun: when it was started, on the clock of ``time.perf_counter``.
         written: how many bytes it has written.
+        cpu_s: user and system time that it had used when it was ended.
     """
 
     def __init__(self, command: Sequence[str], columns: int, lines: int) -> None:
         """Start the program."""
         env = dict(os.environ, TERM="xterm-256color", COLORTERM="truecolor")
         self.written = 0
+        self.cpu_s = 0.0
         self._tail = b""
         self.begun = time.perf_counter()
         self._pid, self._file = pty.fork()
@@ -83,5 +85,6 @@ class Terminal:
 
     def __exit__(self, *_: object) -> None:
         os.kill(self._pid, signal.SIGKILL)
-        os.waitpid(self._pid, 0)
+        usage = os.wait4(self._pid, 0)[2]
+        self.cpu_s = usage.ru_utime + usage.ru_stime
         os.close(self._file)
