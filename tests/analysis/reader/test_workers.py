@@ -233,34 +233,69 @@ def test_an_interrupt_is_for_the_program_not_for_its_workers() -> None:
         assert process.wait(SOON_S) == 0
 
 
-SCRIPT = """
-import json, sys
+BEGIN = """
+import json, os, signal, sys, threading
 sys.path[:] = json.loads(sys.argv[2])
 from whichlayer.analysis.reader import cores, open_trace, sharing
 cores.Cores.of_machine = classmethod(lambda cls: cls(2, block=1 << 16, sample=0, least=0))
 class Workers(sharing.Workers):
     @property
     def ready(self):
-        print("ready")
         return self._ready.wait(60)
+    def read(self, cuts):
+        asked(self)
+        return super().read(cuts)
 sharing.Workers = Workers
+"""
+
+READS = """
+def asked(workers):
+    print("asked")
 print(len(open_trace(sys.argv[1])))
 """
+
+ENDS = """
+def asked(workers):
+    for process in workers._processes:
+        os.kill(process.pid, signal.SIGSTOP)
+        print(process.pid)
+    begun.set()
+begun = threading.Event()
+threading.Thread(target=open_trace, args=(sys.argv[1],), daemon=True).start()
+begun.wait(60)
+"""
+
+
+def run_script(path: Path, text: str, options: Sequence[str] = ()) -> list[str]:
+    """The words that a script prints, run as a user would run it."""
+    script = path.with_name("script.py")
+    script.write_text(BEGIN + text)
+    places = json.dumps([*sys.path, str(Path(__file__).parents[3])])
+    done = subprocess.run(
+        [sys.executable, *options, str(script), str(path), places],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd="/",
+        timeout=2 * SOON_S,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout.split()
 
 
 @pytest.mark.parametrize("options", [[], ["-I"], ["-S"], ["-E", "-s", "-O"]], ids=repr)
 def test_a_script_without_a_guard_reads_with_workers(
     path: Path, alone: dict[str, Any], options: list[str]
 ) -> None:
-    script = path.with_name("script.py")
-    script.write_text(SCRIPT)
-    root = str(Path(__file__).parents[3])
-    command = [sys.executable, *options, str(script), str(path), json.dumps([*sys.path, root])]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd="/")
-    assert done.stderr == ""
-    said = done.stdout.split()
-    assert said[0] == "ready" and len(said) < EVENTS
-    assert int(said[-1]) == len(alone["start_ns"][1]) // 8
+    *asked, slices = run_script(path, READS, options)
+    assert len(asked) > 3
+    assert int(slices) == len(alone["start_ns"][1]) // 8
+
+
+def test_a_program_that_ends_waits_for_no_worker_and_leaves_none(path: Path) -> None:
+    pids = run_script(path, ENDS)
+    assert len(pids) >= 2
+    assert not any(exists(int(pid)) for pid in pids)
 
 
 @pytest.mark.parametrize(
