@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,12 @@ import numpy as np
 from whichlayer.analysis.errors import TraceWarning
 from whichlayer.analysis.reader.arguments import as_int64
 from whichlayer.analysis.reader.damage import plural
-from whichlayer.analysis.reader.events import pick
+from whichlayer.analysis.reader.events import Event, pick
 from whichlayer.analysis.reader.framing import Chunk, Span
 from whichlayer.analysis.reader.full_args import FullArguments
 from whichlayer.analysis.reader.groups import Groups, Role
 from whichlayer.analysis.reader.intern import Intern
-from whichlayer.analysis.reader.keep import Dropped, Keep
+from whichlayer.analysis.reader.keep import OUTLINE, Keep, Outlined, Reach
 from whichlayer.analysis.reader.lanes import LaneFinder, Lanes
 from whichlayer.analysis.reader.marks import Marks
 from whichlayer.analysis.reader.metadata import read_metadata
@@ -25,6 +26,7 @@ from whichlayer.analysis.reader.producers import Traits, tell_producer, verdict_
 from whichlayer.analysis.reader.slices import SliceBuilder
 from whichlayer.analysis.reader.source import TraceSource
 from whichlayer.analysis.trace.assemble import Recording, Slices
+from whichlayer.analysis.trace.dropped import Dropped
 from whichlayer.analysis.trace.kinds import SliceKind
 from whichlayer.analysis.trace.lanes import Naming
 
@@ -45,9 +47,10 @@ class Collector:
     """Sorts the events of every chunk by what they are for.
 
     Args:
-        keep: the stretch of time that is wanted, None for all.
+        keep: ``OUTLINE``, or the stretch of time that is wanted, or None for all.
 
     Attributes:
+        outline: the chunks of an outline.
         ignored: entries without a phase, or with one that nobody knows.
         first: where the chunk stands in which something odd came first.
     """
@@ -57,11 +60,13 @@ class Collector:
         self.strings: Intern[str] = Intern({"": 0})
         self.groups = Groups(self.strings)
         self.lanes = Lanes(self.groups)
-        self.slices = SliceBuilder(self.groups, self.strings, self.lanes, keep)
+        self._reach = Reach()
+        self.slices = SliceBuilder(self.groups, self.strings, self.lanes, keep, self._reach)
         self.pairs = Pairs(self.groups, self.strings)
-        self.marks = Marks(self.groups, self.strings, keep)
+        self.marks = Marks(self.groups, self.strings, keep, self._reach)
         self.naming = Naming()
         self.spans: list[Span] = []
+        self.outline: list[Outlined] = []
         self.events = 0
         self.ignored = 0
         self.first: dict[str, int] = {}
@@ -90,6 +95,9 @@ class Collector:
             else:
                 self.ignored += len(rows)
         count = sum(span.events for span in chunk.spans)
+        if self.keep == OUTLINE:
+            place = [(span.offset, span.length) for span in chunk.spans]
+            self.outline.append(Outlined(self.events, len(events), place, *self._reach.take()))
         self.ignored += count - len(events)
         self.spans += chunk.spans
         self.events += count
@@ -108,6 +116,7 @@ class Collector:
             lanes=self.lanes.take(other.lanes),
             events=self.events,
         )
+        self.outline += [replace(one, first=one.first + self.events) for one in other.outline]
         self.slices.take(other.slices, numbering)
         self.pairs.take(other.pairs, numbering)
         self.marks.take(other.marks, numbering)
@@ -116,6 +125,34 @@ class Collector:
         self.first = other.first | self.first
         self.spans += other.spans
         self.events += other.events
+
+    def complete(
+        self, outline: Slices, keep: Keep, chunks: Iterable[tuple[Outlined, Sequence[Event]]]
+    ) -> None:
+        """Makes of an outline, of which a recording was made, what a stretch needs.
+
+        Args:
+            outline: the slices of that recording, with the lanes of this collector.
+            keep: the stretch, on the file's own clock.
+            chunks: those that may hold something of it, in order, with their events.
+        """
+        slices = SliceBuilder(self.groups, self.strings, self.lanes, keep)
+        slices.arguments = self.slices.arguments
+        marks = Marks(self.groups, self.strings, keep)
+        for chunk, events in chunks:
+            group = self.groups.of(events)
+            role = self.groups.role[group]
+            rows = np.flatnonzero(role == Role.SLICE)
+            slices.add(pick(events, rows), group[rows], rows + chunk.first)
+            for wanted, add in (Role.INSTANT, marks.add_instants), (Role.FLOW, marks.add_flows):
+                rows = np.flatnonzero(role == wanted)
+                add(pick(events, rows), group[rows])
+        outside = ~keep.inside(outline.start_ns, outline.end_ns)
+        # Those that a beginning and an end make are made again, of all of them.
+        outline.take(np.flatnonzero(outside & ~np.isin(outline.event, self.pairs.events)))
+        self.slices.complete(outline, slices)
+        self.marks.complete(marks)
+        self.keep = keep
 
     def recording(
         self, source: TraceSource, header: Mapping[str, Any], warnings: list[TraceWarning]
@@ -141,7 +178,9 @@ class Collector:
         lanes = self.lanes.all()
         finder = LaneFinder(lanes)
         base = as_int64(header.get("baseTimeNanoseconds"))
-        kinds = {SliceKind(kind) for kind in np.flatnonzero(np.bincount(slices.kind)).tolist()} | dropped.kinds
+        kinds = {
+            SliceKind(kind) for kind in np.flatnonzero(np.bincount(slices.kind)).tolist()
+        } | dropped.kinds
         producer = tell_producer(Traits(header, kinds, self.groups.categories, self.naming))
         return Recording(
             path=source.path,
@@ -159,9 +198,15 @@ class Collector:
             events=self.events,
             full_args=FullArguments(source.path, source.stamp, list(self.spans)).of_rows,
             warnings=[*warnings, *self._warnings(), *verdict_warnings(producer, kinds)],
-            stretch=None if self.keep is None else (self.keep.low_ns, self.keep.high_ns),
-            dropped=dropped.times(),
+            stretch=self._stretch,
+            dropped=dropped,
         )
+
+    @property
+    def _stretch(self) -> tuple[int, int] | None:
+        if self.keep is None or self.keep == OUTLINE:
+            return None
+        return self.keep.low_ns, self.keep.high_ns
 
     def _odd(self) -> tuple[tuple[str, int], ...]:
         """What is counted, and how many events it concerns so far."""

@@ -1,15 +1,17 @@
 """What is kept of a file of which a part is wanted.
 
-The whole text is read, whatever part of it is wanted: JSON has no index. What can be spared is
-most of what an event costs once it is there: its arguments, its name, its place among the
-columns. Of slices that lie outside only those are kept that tell about the recording as a
-whole, and of the others nothing but their times, for origin and strays are of all slices.
+The whole text is read, whatever part of it is wanted: JSON has no index, and where the part lies
+is known only at the end. What can be spared is most of what an event costs once it is there: its
+arguments, its name, its place among the columns. So a file is read in outline first: of slices
+that tell about the recording as a whole the columns, of all others nothing but their times, for
+origin and strays are of all slices. Then the chunks of text that hold something of the wanted
+stretch are read again, in full.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -32,10 +34,13 @@ EVERYWHERE: Final = frozenset(
     }
 )
 
-_IS_KEPT: Final = np.isin(np.arange(len(SliceKind)), list(EVERYWHERE))
+_KINDS: Final = np.arange(len(SliceKind))
+_IS_KEPT: Final = np.isin(_KINDS, list(EVERYWHERE))
 
 #: Kinds that are annotations where their name says so.
-_MAY_BE_NAMED: Final = np.isin(np.arange(len(SliceKind)), (SliceKind.CPU_OP, SliceKind.OTHER))
+_MAY_BE_NAMED: Final = np.isin(_KINDS, (SliceKind.CPU_OP, SliceKind.OTHER))
+
+_NEVER: Final = -(1 << 63)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +64,20 @@ class Keep:
         found: Bool = (time_ns < self.high_ns) & (time_ns >= self.low_ns)
         return found
 
+    def on_clock(self, origin_ns: int) -> Keep:
+        """A stretch since the trace start on the file's own clock."""
+        return Keep(self.low_ns + origin_ns, self.high_ns + origin_ns)
+
+
+#: Nothing is in it: the outline of a file.
+OUTLINE: Final = Keep(_NEVER, _NEVER)
+
+
+def kept_kinds(kind: UInt8) -> Bool:
+    """Which slices are kept wherever they lie, by their kind: bool (n,)."""
+    kept: Bool = _IS_KEPT[kind]
+    return kept
+
 
 def kept_outside(kind: UInt8, names: Sequence[str]) -> Bool:
     """Which slices are kept although they lie outside: bool (n,).
@@ -67,43 +86,54 @@ def kept_outside(kind: UInt8, names: Sequence[str]) -> Bool:
         kind: uint8 (n,), a ``SliceKind`` each, by category.
         names: n names.
     """
-    kept: Bool = _IS_KEPT[kind]
-    rows = np.flatnonzero(_MAY_BE_NAMED[kind])
-    kept[rows] = annotation_names([names[row] for row in rows.tolist()])
+    kept = kept_kinds(kind)
+    # A few hundred names make up thousands of slices, and hardly one of them is an annotation's.
+    distinct = list(set(names))
+    named = annotation_names(distinct)
+    if named.any():
+        wanted = {distinct[index] for index in np.flatnonzero(named).tolist()}
+        kept |= _MAY_BE_NAMED[kind] & np.array([name in wanted for name in names], bool)
     return kept
 
 
 @dataclass(slots=True)
-class Dropped:
-    """Slices of which only their times were kept; times are on the file's own clock.
+class Reach:
+    """From when to when what was seen lasts."""
+
+    low_ns: int = -_NEVER - 1
+    high_ns: int = _NEVER
+
+    def note(self, start_ns: Int64, end_ns: Int64) -> None:
+        """Takes the times of some events."""
+        if len(start_ns):
+            self.low_ns = min(self.low_ns, int(start_ns.min()))
+            self.high_ns = max(self.high_ns, int(end_ns.max()))
+
+    def take(self) -> tuple[int, int]:
+        """What was seen since this was asked last."""
+        seen = self.low_ns, self.high_ns
+        self.low_ns, self.high_ns = -_NEVER - 1, _NEVER
+        return seen
+
+
+@dataclass(frozen=True, slots=True)
+class Outlined:
+    """A chunk of an outline.
 
     Attributes:
-        kinds: the kinds that were among them; none of ``EVERYWHERE``.
+        first: how many events precede it in the file.
+        events: how many were read of it.
+        place: where in the decompressed text they stand: offsets and lengths.
+        low_ns, high_ns: from when to when its slices, instants and flows last; the end is before
+            the beginning where there are none.
     """
 
-    kinds: set[SliceKind] = field(default_factory=set)
-    _start: list[Int64] = field(default_factory=list)
-    _end: list[Int64] = field(default_factory=list)
+    first: int
+    events: int
+    place: list[tuple[int, int]]
+    low_ns: int
+    high_ns: int
 
-    def add(self, start_ns: Int64, end_ns: Int64, kind: UInt8) -> None:
-        """Takes some more."""
-        if len(start_ns):
-            self._start.append(start_ns)
-            self._end.append(end_ns)
-            self.kinds.update(SliceKind(one) for one in np.bincount(kind).nonzero()[0].tolist())
-
-    def take(self, other: Dropped) -> None:
-        """Takes those of another."""
-        self.kinds |= other.kinds
-        self._start += other._start
-        self._end += other._end
-
-    @property
-    def last_ns(self) -> int:
-        """When the last of them ends."""
-        return max((int(end.max()) for end in self._end), default=0)
-
-    def times(self) -> tuple[Int64, Int64]:
-        """Starts and ends, in no order: int64 (n,) each."""
-        none = np.empty(0, np.int64)
-        return np.concatenate([none, *self._start]), np.concatenate([none, *self._end])
+    def meets(self, keep: Keep) -> bool:
+        """Whether something in it may touch a stretch."""
+        return self.low_ns < keep.high_ns and self.high_ns >= keep.low_ns

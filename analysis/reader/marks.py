@@ -13,7 +13,7 @@ from whichlayer.analysis.reader.decimals import Times, parse_times
 from whichlayer.analysis.reader.events import ABSENT, Event, Id, Raw, pick
 from whichlayer.analysis.reader.groups import Groups
 from whichlayer.analysis.reader.intern import Intern
-from whichlayer.analysis.reader.keep import Keep
+from whichlayer.analysis.reader.keep import Keep, Reach
 from whichlayer.analysis.reader.lanes import LaneFinder
 from whichlayer.analysis.reader.numbering import Numbering
 from whichlayer.analysis.reader.repair import decode_value
@@ -41,8 +41,15 @@ class Marks:
         bad: how many had no usable time.
     """
 
-    def __init__(self, groups: Groups, strings: Intern[str], keep: Keep | None = None) -> None:
+    def __init__(
+        self,
+        groups: Groups,
+        strings: Intern[str],
+        keep: Keep | None = None,
+        reach: Reach | None = None,
+    ) -> None:
         self._stretch = keep
+        self._reach = reach
         self._groups = groups
         self._strings = strings
         self._instants: list[tuple[Int64, Int32, Int32, np.ndarray[Any, Any]]] = []
@@ -111,6 +118,11 @@ class Marks:
         self._samples += [(series[one], time, value) for one, time, value in other._samples]
         self.bad += other.bad
 
+    def complete(self, stretch: Marks) -> None:
+        """Adds what another has read of a stretch to an outline; the other is used up."""
+        self._instants = stretch._instants
+        self._flows, self._flow_names = stretch._flows, stretch._flow_names
+
     def instants(self, finder: LaneFinder) -> Instants:
         """All instants, in the order of the file."""
         time, group, name, value = _joined(
@@ -156,6 +168,9 @@ class Marks:
         """Those that lie in the stretch that is wanted, and those without a usable time."""
         if self._stretch is None:
             return events, times, group
+        if self._reach is not None:
+            usable = times.rounded()[~times.bad]
+            self._reach.note(usable, usable)
         rows = np.flatnonzero(times.bad | self._stretch.holds(times.rounded()))
         return pick(events, rows), times.at(rows), group[rows]
 

@@ -95,6 +95,11 @@ class Pairs:
                 self._group.append(int(group[row]))
                 self._event.append(int(number[row]))
 
+    @property
+    def events(self) -> Int64:
+        """The number of each among all events of the file: int64 (n,)."""
+        return np.array(self._event, np.int64)
+
     def take(self, other: Pairs, numbering: Numbering) -> None:
         """Adds the events of another, which is used up."""
         self._time += other._time

@@ -6,6 +6,10 @@ microseconds whatever ``displayTimeUnit`` says.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
 from whichlayer.analysis.errors import TraceError, TraceWarning
 from whichlayer.analysis.reader.collector import Collector
 from whichlayer.analysis.reader.cores import Cores
@@ -17,7 +21,6 @@ from whichlayer.analysis.reader.damage import (
 from whichlayer.analysis.reader.document import Document
 from whichlayer.analysis.reader.formats import TraceFormat
 from whichlayer.analysis.reader.framing import EventArray, Limits
-from whichlayer.analysis.reader.keep import Keep
 from whichlayer.analysis.reader.progress import Progress, Report
 from whichlayer.analysis.reader.sharing import Sharing
 from whichlayer.analysis.reader.source import TraceSource
@@ -33,23 +36,48 @@ def read_chrome_json(
     report: Report | None = None,
     limits: Limits | None = None,
     cores: Cores | None = None,
-    keep: Keep | None = None,
 ) -> Trace:
-    """Reads a whole trace, or what a stretch of it needs.
+    """Reads a whole trace.
 
     Args:
         source: the file.
         report: told now and then how far it has been read.
         limits: how much text is held at a time.
         cores: how reading is shared among processes, which never changes what is read.
-        keep: the stretch, on the file's own clock; None for all.
 
     Raises:
         TraceError: the file is no JSON, or JSON but no trace.
     """
+    collector = Collector()
+    read = collect_events(source, collector, report, limits, cores)
+    return assemble(collector.recording(source, read.header, read.warnings))
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What a file holds beside its events.
+
+    Attributes:
+        header: its other top-level keys.
+        warnings: what is wrong with its text.
+        size: how long its text is, in bytes.
+    """
+
+    header: Mapping[str, Any]
+    warnings: list[TraceWarning]
+    size: int
+
+
+def collect_events(
+    source: TraceSource,
+    collector: Collector,
+    report: Report | None = None,
+    limits: Limits | None = None,
+    cores: Cores | None = None,
+) -> Around:
+    """Has a collector take all events of a file; see :func:`read_chrome_json`."""
     window = Window(source)
     document = Document(window)
-    collector = Collector(keep)
     warnings: list[TraceWarning] = []
 
     def snapshot() -> Trace:
@@ -77,7 +105,7 @@ def read_chrome_json(
     if collector.events and not collector.groups.have_phases:
         raise TraceError("JSON, but not a trace: its entries have no phase (ph)")
     warnings += document_warnings(document, source, array, window.end)
-    return assemble(collector.recording(source, document.header, warnings))
+    return Around(document.header, warnings, window.end)
 
 
 def _matches(head: bytes) -> bool:

@@ -13,12 +13,13 @@ from whichlayer.analysis.reader.details import DETAIL_KEYS
 from whichlayer.analysis.reader.events import Event, pick
 from whichlayer.analysis.reader.groups import Groups
 from whichlayer.analysis.reader.intern import Intern
-from whichlayer.analysis.reader.keep import Dropped, Keep, kept_outside
+from whichlayer.analysis.reader.keep import OUTLINE, Keep, Reach, kept_outside
 from whichlayer.analysis.reader.lanes import Lanes
 from whichlayer.analysis.reader.numbering import Numbering
 from whichlayer.analysis.trace.assemble import Slices
 from whichlayer.analysis.trace.classify import ON_GPU
 from whichlayer.analysis.trace.columns import Bool, Int32, Int64
+from whichlayer.analysis.trace.dropped import Dropped
 from whichlayer.analysis.trace.kinds import SliceKind
 
 
@@ -30,14 +31,16 @@ class SliceBuilder:
         bad_start: how many events had no usable start and were left out.
         bad_duration: how many had no usable duration.
         negative_duration: how many had a negative one.
-        keep: the stretch that is wanted, None for all.
-        dropped: what lies outside it.
+        keep: ``OUTLINE``, or the stretch that is wanted, or None for all.
+        reach: takes note of the times that are seen.
+        dropped: what an outline leaves out.
     """
 
     groups: Groups
     strings: Intern[str]
     lanes: Lanes
     keep: Keep | None = None
+    reach: Reach = field(default_factory=Reach)
     dropped: Dropped = field(default_factory=Dropped)
     arguments: ArgumentReader = field(default_factory=ArgumentReader)
     bad_start: int = 0
@@ -61,12 +64,11 @@ class SliceBuilder:
         self.bad_duration += int((duration.bad & ~start.bad).sum())
         self.negative_duration += int((backward & ~start.bad).sum())
         end_ns = np.where(backward, start_ns, end_ns)
-        inside = None
+        self.reach.note(start_ns[~start.bad], end_ns[~start.bad])
         if self.keep is not None:
-            inside = self.keep.inside(start_ns, end_ns)
-            rows = self._sift(events, group, start_ns, end_ns, inside, start.bad)
+            rows = self._kept(events, group, start_ns, end_ns, start.bad)
             events, group, number = pick(events, rows), group[rows], number[rows]
-            start_ns, end_ns, inside = start_ns[rows], end_ns[rows], inside[rows]
+            start_ns, end_ns = start_ns[rows], end_ns[rows]
         strings = self.strings
         columns = Slices(
             start_ns=start_ns,
@@ -82,37 +84,24 @@ class SliceBuilder:
         )
         for kind in np.bincount(columns.kind).nonzero()[0].tolist():
             rows = np.flatnonzero(columns.kind == kind)
-            if inside is None:
-                self._fill(columns, events, group[rows], SliceKind(kind), rows)
-            else:
-                for bare in (False, True):
-                    some = rows[inside[rows] != bare]
-                    if len(some):
-                        self._fill(columns, events, group[some], SliceKind(kind), some, bare)
-        if inside is None and bool(start.bad.any()):
+            self._fill(columns, events, group[rows], SliceKind(kind), rows)
+        if self.keep is None and bool(start.bad.any()):
             columns.take(np.flatnonzero(~start.bad))
         self._chunks.append(columns)
 
-    def _sift(
-        self,
-        events: Sequence[Event],
-        group: Int32,
-        start_ns: Int64,
-        end_ns: Int64,
-        inside: Bool,
-        bad: Bool,
+    def _kept(
+        self, events: Sequence[Event], group: Int32, start_ns: Int64, end_ns: Int64, bad: Bool
     ) -> Int64:
-        """The rows that are kept of a file of which a part is wanted; notes the others."""
+        """The rows that are kept of a file of which a part is wanted; an outline notes others."""
+        assert self.keep is not None
+        if self.keep != OUTLINE:
+            return np.flatnonzero(self.keep.inside(start_ns, end_ns) & ~bad)
         kind = self.groups.kind[group]
-        outside = np.flatnonzero(~inside & ~bad)
-        names = [one.name for one in pick(events, outside)]
-        dropped = outside[~kept_outside(kind[outside], names)]
-        if len(dropped):
-            self.lanes.of_groups(group[dropped])
-            self.dropped.add(start_ns[dropped], end_ns[dropped], kind[dropped])
-        kept = ~bad
-        kept[dropped] = False
-        return np.flatnonzero(kept)
+        kept = kept_outside(kind, [one.name for one in events])
+        dropped = ~kept & ~bad
+        self.lanes.of_groups(group[dropped])
+        self.dropped.add(start_ns[dropped], end_ns[dropped], kind[dropped])
+        return np.flatnonzero(kept & ~bad)
 
     def _fill(
         self,
@@ -121,14 +110,11 @@ class SliceBuilder:
         group: Int32,
         kind: SliceKind,
         rows: Int64,
-        bare: bool = False,
     ) -> None:
-        """Fills in what arguments and lanes say of the rows of one kind.
-
-        Of ``bare`` ones only the arguments that are columns are read.
-        """
+        """Fills in what arguments and lanes say of the rows of one kind."""
         if kind in DETAIL_KEYS:
-            found = self.arguments.read(kind, [one.args for one in pick(events, rows)], bare)
+            texts = [one.args for one in pick(events, rows)]
+            found = self.arguments.read(kind, texts, self.keep == OUTLINE)
             columns.external_id[rows] = found.external_id
             columns.detail_id[rows] = found.detail_id
             if kind in ON_GPU or kind == SliceKind.RUNTIME:
@@ -154,6 +140,17 @@ class SliceBuilder:
         self.bad_duration += other.bad_duration
         self.negative_duration += other.negative_duration
 
+    def complete(self, outline: Slices, stretch: SliceBuilder) -> None:
+        """Takes slices of an outline, and those of a stretch that another has read."""
+        keep = stretch.keep
+        assert keep is not None and not self._chunks
+        self._chunks = [outline, *stretch._chunks]
+        both = self.finish()
+        both.take(np.argsort(both.event, kind="stable"))
+        self._chunks = [both]
+        self.dropped = self.dropped.without(keep.low_ns, keep.high_ns)
+        self.keep = keep
+
     def append(self, slices: Slices) -> None:
         """Takes slices that were made otherwise."""
         self._chunks.append(self._wanted(slices, self.dropped))
@@ -162,7 +159,9 @@ class SliceBuilder:
     def last_ns(self) -> int:
         """When the last slice so far ends, on the file's own clock."""
         ends = [int(chunk.end_ns.max()) for chunk in self._chunks if len(chunk.end_ns)]
-        return max([*ends, self.dropped.last_ns])
+        if len(self.dropped):
+            ends.append(self.dropped.bounds()[2])
+        return max(ends, default=0)
 
     def so_far(self, more: Slices) -> tuple[Slices, Dropped]:
         """A copy of all slices so far, in the order they came, and of some more.

@@ -21,6 +21,7 @@ from whichlayer.analysis.trace.columns import (
     Trace,
     UInt8,
 )
+from whichlayer.analysis.trace.dropped import Dropped
 from whichlayer.analysis.trace.extent import Extent, extent_of
 from whichlayer.analysis.trace.kinds import LaneKind, SliceKind
 from whichlayer.analysis.trace.lanes import Naming, lane_order, name_lane
@@ -62,7 +63,7 @@ class Recording:
         lanes: in any order, ``lane_id`` columns index it; names may be missing.
         full_args: given the ``event`` column in the trace's order, what reads a row's arguments.
         stretch: the stretch of which everything is kept, None where everything is anyway.
-        dropped: starts and ends, int64 (m,) each, of slices that lie outside it and are not kept.
+        dropped: slices that lie outside it and are not kept.
     """
 
     path: str
@@ -81,7 +82,7 @@ class Recording:
     full_args: Callable[[Int64], Callable[[int], Mapping[str, Any]]]
     warnings: list[TraceWarning] = field(default_factory=list)
     stretch: tuple[int, int] | None = None
-    dropped: tuple[Int64, Int64] | None = None
+    dropped: Dropped | None = None
 
 
 def assemble(recording: Recording) -> Trace:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from whichlayer.analysis.trace.columns import Bool, Int64, UInt8
+from whichlayer.analysis.trace.dropped import Dropped
 from whichlayer.analysis.trace.kinds import SliceKind
-from whichlayer.analysis.trace.strays import find_strays
+from whichlayer.analysis.trace.strays import Others, find_strays, may_be_far
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ class Extent:
 
 
 def extent_of(
-    start_ns: Int64, end_ns: Int64, kind: UInt8, dropped: tuple[Int64, Int64] | None = None
+    start_ns: Int64, end_ns: Int64, kind: UInt8, dropped: Dropped | None = None
 ) -> Extent:
     """Where a recording lies.
 
@@ -37,18 +38,33 @@ def extent_of(
         start_ns: int64 (n,), of the slices that were kept.
         end_ns: int64 (n,).
         kind: uint8 (n,), a ``SliceKind`` each.
-        dropped: starts and ends, int64 (m,) each, of those that were not, none of which is GPU
-            work or the recording itself.
+        dropped: those that were not.
     """
-    count = len(start_ns)
-    if dropped is not None and len(dropped[0]):
-        start_ns = np.concatenate((start_ns, dropped[0]))
-        end_ns = np.concatenate((end_ns, dropped[1]))
-        kind = np.concatenate((kind, np.full(len(dropped[0]), SliceKind.OTHER, np.uint8)))
-    stray = find_strays(start_ns, end_ns, kind)
+    if dropped is None or not len(dropped):
+        return _extent(start_ns, end_ns, kind, find_strays(start_ns, end_ns, kind))
+    first, last_start, last = dropped.bounds()
+    judged = start_ns[kind != SliceKind.PROFILER]
+    if not may_be_far(
+        min(first, int(judged.min(initial=first))),
+        max(last_start, int(judged.max(initial=last_start))),
+    ):
+        # No slice starts far from the others: those that are not here are no strays.
+        others = Others(len(dropped), first, last_start)
+        here = _extent(start_ns, end_ns, kind, find_strays(start_ns, end_ns, kind, others))
+        counted = bool((~here.stray & (kind != SliceKind.PROFILER)).any())
+        origin = min(here.origin_ns, first) if counted else first
+        return Extent(here.stray, here.strays, origin, max(here.last_ns, last))
+    count, (starts, ends) = len(start_ns), dropped.times()
+    start_ns, end_ns = np.concatenate((start_ns, starts)), np.concatenate((end_ns, ends))
+    kind = np.concatenate((kind, np.full(len(starts), SliceKind.OTHER, np.uint8)))
+    every = _extent(start_ns, end_ns, kind, find_strays(start_ns, end_ns, kind))
+    return Extent(every.stray[:count], every.strays, every.origin_ns, every.last_ns)
+
+
+def _extent(start_ns: Int64, end_ns: Int64, kind: UInt8, stray: Bool) -> Extent:
     counted = ~stray & (kind != SliceKind.PROFILER)
     return Extent(
-        stray[:count],
+        stray,
         int(stray.sum()),
         _origin(start_ns, stray, counted),
         int(end_ns[counted].max()) if counted.any() else 0,

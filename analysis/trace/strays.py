@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from whichlayer.analysis.trace.columns import Bool, Int64, UInt8
@@ -21,27 +23,57 @@ _ENOUGH = 10
 _SHARE, _ZERO_SHARE = 0.01, 0.5
 
 
-def find_strays(start_ns: Int64, end_ns: Int64, kind: UInt8) -> Bool:
+_EARLY, _LATE = -(1 << 63), (1 << 63) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Others:
+    """Slices that are not at hand, none of which is a stray, GPU work or the recording itself.
+
+    Attributes:
+        count: how many there are.
+        first_ns, last_ns: their first and their last start.
+    """
+
+    count: int
+    first_ns: int
+    last_ns: int
+
+
+def may_be_far(first_ns: int, last_ns: int) -> bool:
+    """Whether slices whose starts lie between these may be strays for where they start."""
+    return first_ns < 0 or last_ns - first_ns >= _HOUR_NS
+
+
+def find_strays(start_ns: Int64, end_ns: Int64, kind: UInt8, others: Others | None = None) -> Bool:
     """Which slices lie outside the recording (rules Q6): bool (n,).
 
     A slice is a stray if its start is negative, or if a few such slices lie at least an hour
     and ten times the span of all others away from those; and GPU work whose end does. Times
     are on the file's own clock.
+
+    Args:
+        start_ns: int64 (n,).
+        end_ns: int64 (n,).
+        kind: uint8 (n,), a ``SliceKind`` each.
+        others: slices beside these, where no slice may be far.
     """
+    others = others or Others(0, _LATE, _EARLY)
     judged = kind != SliceKind.PROFILER
     stray: Bool = (start_ns < 0) & judged
     if bool(stray[judged].all()):
         stray[:] = False  # a clock that starts below zero, not an error
     rows = np.flatnonzero(~stray & judged)
-    if len(rows) <= _ENOUGH:
+    if not len(rows) or len(rows) + others.count <= _ENOUGH:
         return stray
     stray[rows[_far_away(start_ns[rows])]] = True
     rows = rows[~stray[rows]]
     work = rows[np.isin(kind[rows], GPU_WORK)]
     if len(work):
-        first, last = int(start_ns[rows].min()), int(start_ns[rows].max())
+        first = min(int(start_ns[rows].min()), others.first_ns)
+        last = max(int(start_ns[rows].max()), others.last_ns)
         late = end_ns[work] > last + max(_HOUR_NS, _SPANS * (last - first))
-        if int(late.sum()) <= max(1, _SHARE * len(rows)):
+        if int(late.sum()) <= max(1, _SHARE * (len(rows) + others.count)):
             stray[work[late]] = True
     return stray
 

@@ -1,0 +1,117 @@
+"""The part of a trace that some steps or a span need."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import numpy as np
+
+from whichlayer.analysis.errors import TraceWarning
+from whichlayer.analysis.part.needed import NOTHING, Wanted, needed
+from whichlayer.analysis.reader.keep import Keep, kept_kinds
+from whichlayer.analysis.trace.columns import Flows, Instants, Int32, Int64, Part, Trace
+from whichlayer.analysis.trace.kinds import LaneKind
+from whichlayer.analysis.trace.nesting import nest_slices
+
+#: The code of the warning that a trace is a part.
+WARNING: Final = "part"
+
+
+def cut(trace: Trace, wanted: Wanted) -> Trace:
+    """What some steps or a span need of a trace.
+
+    The part holds everything that touches the stretch that is needed. Outside it, it holds what
+    tells about the recording as a whole: GPU work, the calls that launched it, steps and other
+    annotations, counters. Those slices have no details, and whatever lay around them is gone.
+    Origin, steps, lanes, links and the number of events are those of the whole.
+
+    Args:
+        trace: a whole recording.
+        wanted: what is to be looked at.
+    """
+    stretch = needed(trace, wanted) or NOTHING
+    inside = stretch.inside(trace.start_ns, trace.end_ns)
+    kept = inside | kept_kinds(trace.kind)
+    rows = np.flatnonzero(kept)
+    place = np.full(len(trace) + 1, -1, np.int32)
+    place[rows] = np.arange(len(rows), dtype=np.int32)
+    lane_rows = np.concatenate(([0], np.cumsum(kept, dtype=np.int64)))[trace.lane_rows]
+    parent, depth = _nested(trace, rows, place, lane_rows)
+    instants = np.flatnonzero(stretch.holds(trace.instants.time_ns))
+    flows = np.flatnonzero(stretch.holds(trace.flows.time_ns))
+    found = replace(
+        trace,
+        **{name: getattr(trace, name)[rows] for name in _COLUMNS},
+        detail_id=np.where(inside[rows], trace.detail_id[rows], -1).astype(np.int32),
+        parent=parent,
+        depth=depth,
+        launch=place[trace.launch[rows]],
+        lane_rows=lane_rows,
+        steps=tuple(replace(step, row=int(place[step.row])) for step in trace.steps),
+        instants=Instants(**{name: getattr(trace.instants, name)[instants] for name in _INSTANTS}),
+        flows=Flows(**{name: getattr(trace.flows, name)[flows] for name in _FLOWS}),
+        _full_args=_Renumbered(trace._full_args, rows),
+    )
+    return labelled(found, stretch, wanted, trace.duration_ns)
+
+
+def labelled(trace: Trace, stretch: Keep, wanted: Wanted, duration_ns: int) -> Trace:
+    """A trace that holds what a stretch needs and nothing else, saying so.
+
+    Args:
+        trace: what was read.
+        stretch: since the trace start.
+        wanted: for which it was read.
+        duration_ns: of the whole recording.
+    """
+    part = Part(stretch.low_ns, stretch.high_ns, duration_ns, wanted.steps, wanted.span_ns)
+    return replace(trace, warnings=(*trace.warnings, _warning(part)), part=part)
+
+
+_COLUMNS: Final = (
+    "start_ns", "end_ns", "name_id", "category_id", "kind", "lane_id", "correlation",
+    "external_id", "stray",
+)  # fmt: skip
+_INSTANTS: Final = ("time_ns", "lane_id", "name_id", "value")
+_FLOWS: Final = ("id", "phase", "time_ns", "lane_id", "category_id")
+
+
+def _nested(trace: Trace, rows: Int64, place: Int32, lane_rows: Int64) -> tuple[Int32, Int32]:
+    """Parents and depths of the rows that are kept; lanes of which nothing is gone keep theirs."""
+    parent, depth = place[trace.parent[rows]], trace.depth[rows]
+    whole = np.diff(trace.lane_rows) == np.diff(lane_rows)
+    # Without their slices the lanes that stay as they are take no time to nest.
+    left = np.repeat(~whole, np.diff(lane_rows))
+    edges = np.concatenate(([0], np.cumsum(left, dtype=np.int64)))[lane_rows]
+    found = np.flatnonzero(left)
+    kinds = [lane.kind == LaneKind.GPU_STREAM for lane in trace.lanes]
+    up, down = nest_slices(trace.start_ns[rows[found]], trace.end_ns[rows[found]], edges, kinds)
+    parent[found] = np.where(up >= 0, found[up], -1)
+    depth[found] = down
+    return parent, depth
+
+
+@dataclass(frozen=True, slots=True)
+class _Renumbered:
+    """Reads the arguments of a part's rows as those of the trace that it was cut from."""
+
+    read: Callable[[int], Mapping[str, Any]]
+    rows: Int64
+
+    def __call__(self, row: int) -> Mapping[str, Any]:
+        """The arguments of one slice."""
+        return self.read(int(self.rows[row]))
+
+
+def _warning(part: Part) -> TraceWarning:
+    option = "--span" if part.span_ns is not None else "--steps"
+    if part.high_ns <= part.low_ns:
+        return TraceWarning(WARNING, f"nothing was read in full: nothing is where {option} says")
+    low, high = max(part.low_ns, 0) / 1e9, part.high_ns / 1e9
+    return TraceWarning(
+        WARNING,
+        f"only {low:.3f} s to {high:.3f} s was read in full, which {option} needs; of the rest "
+        "GPU work, the calls that launched it and the steps are known",
+    )

@@ -1,0 +1,96 @@
+"""Which stretch of a recording is needed in full to account for some steps or for a span.
+
+That is more than the window: what the host did before decides who pays for the window's first
+gaps, and its kernels may have been launched long before they run. Everything here follows from
+slices that are kept wherever they lie (``whichlayer.analysis.reader.keep``), so it is the same
+for a whole recording and for a part of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from whichlayer.analysis.activities import Activities, collect_activities
+from whichlayer.analysis.options import Options
+from whichlayer.analysis.reader.keep import Keep
+from whichlayer.analysis.results import Window
+from whichlayer.analysis.trace.columns import Trace
+from whichlayer.analysis.window import choose_window
+
+#: Before a span at least this much is read: leads and waits last longer only where the span does.
+LEAST_BEFORE_NS: Final = 1_000_000_000
+
+#: Nothing lies in it.
+NOTHING: Final = Keep(0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is to be looked at: a span, else steps.
+
+    Attributes:
+        steps: (first, last) step numbers, both in, or None.
+        span_ns: (start, end) since the trace start, or None.
+    """
+
+    steps: tuple[int, int] | None = None
+    span_ns: tuple[int, int] | None = None
+
+
+def before_span(span_ns: tuple[int, int]) -> int:
+    """How much is read before a span, in nanoseconds: the span once more, and at least a second."""
+    return max(span_ns[1] - span_ns[0], LEAST_BEFORE_NS)
+
+
+def needed(trace: Trace, wanted: Wanted) -> Keep | None:
+    """The stretch that is needed in full, since the trace start; None where nothing is wanted.
+
+    It begins a step (of a span: as much again) before the window, or where the window's first
+    kernel was launched if that is earlier. It ends with the window, and with what ends the gap
+    there.
+
+    Args:
+        trace: a whole recording, or a part of it.
+        wanted: what is to be looked at.
+    """
+    devices = collect_activities(trace)
+    try:
+        window = choose_window(trace, devices, Options(wanted.span_ns, wanted.steps))
+    except ValueError:  # no such steps, or an empty span: whoever analyses says so
+        return None
+    if wanted.span_ns is not None:
+        low, high = window.start_ns - before_span(wanted.span_ns), window.end_ns
+    else:
+        low = min(window.start_ns, _step_before(trace, window))
+        high = max(window.end_ns, window.steps[-1].end_ns)
+    for device in devices:
+        low = min(low, _first_launch(trace, device, window))
+        high = max(high, _gap_end(trace, device, window.end_ns))
+    return Keep(low, high)
+
+
+def _step_before(trace: Trace, window: Window) -> int:
+    """When the step before the first one begins; without one, a step's length before it."""
+    first = window.steps[0]
+    index = [step.row for step in trace.steps].index(first.row)
+    return trace.steps[index - 1].start_ns if index else 2 * first.start_ns - first.end_ns
+
+
+def _first_launch(trace: Trace, device: Activities, window: Window) -> int:
+    """When the first launch began of what runs in the window."""
+    runs = (device.start_ns < window.end_ns) & (device.end_ns > window.start_ns)
+    launch = device.launch[runs & (device.launch >= 0)]
+    return int(trace.start_ns[launch].min(initial=window.start_ns))
+
+
+def _gap_end(trace: Trace, device: Activities, time_ns: int) -> int:
+    """When the device is busy again after an instant, and the call that saw to it has returned."""
+    following = int(np.searchsorted(device.start_ns, time_ns, "left"))
+    if following == len(device) or bool((device.end_ns[:following] > time_ns).any()):
+        return time_ns
+    launch = int(device.launch[following])
+    returned = int(trace.end_ns[launch]) if launch >= 0 else time_ns
+    return max(int(device.start_ns[following]), returned)
