@@ -12,17 +12,18 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import wait
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
 from whichlayer.analysis.reader.block import Cut
 from whichlayer.analysis.reader.collector import Collector
 from whichlayer.analysis.reader.cores import Cores
 from whichlayer.analysis.reader.framing import EventArray
 from whichlayer.analysis.reader.source import TraceSource
-from whichlayer.analysis.reader.workers import Answer, Workers
+
+if TYPE_CHECKING:
+    from whichlayer.analysis.reader.workers import Answer, Workers
 
 #: Blocks in flight for each worker: one that it reads, and one that it finds when it is done.
 _AHEAD: Final = 2
@@ -100,6 +101,9 @@ class Sharing:
         if self._workers is None:
             if self._to_come(array) < self._cores.least:
                 return
+            # Most files are small, and have no use for what this imports.
+            from whichlayer.analysis.reader.workers import Workers
+
             self._workers = Workers(self._cores.workers, self._collector.keep)
         if self._workers.ready:  # until one is, this process has enough to do
             self._position = self._source.position
@@ -163,11 +167,13 @@ class Sharing:
     def _answer(self, columns: Answer) -> Collector | None:
         """What a worker made of a block; None if it, or its worker, is lost."""
         deadline = time.monotonic() + _PATIENCE_S
-        while not wait((columns,), _TICK_S).done:
-            self._advance(self._position)
+        while True:
+            try:
+                return columns.result(_TICK_S)
+            except TimeoutError:
+                self._advance(self._position)
             if time.monotonic() > deadline:
                 return None
-        return columns.result()
 
     def _give_up(self) -> None:
         self._from = sys.maxsize

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from tests.support.chrome_text import LAYOUTS, Layout, Verbatim, write_file
 from tests.support.whole_trace import everything
 from whichlayer.analysis.errors import TraceError
-from whichlayer.analysis.reader import document, sharing
+from whichlayer.analysis.reader import document, workers
 from whichlayer.analysis.reader.block import Cut, read_block
 from whichlayer.analysis.reader.cores import Cores
 from whichlayer.analysis.reader.framing import Limits
@@ -134,7 +134,7 @@ def same(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., None]:
     def compare(text: bytes, chunk: int, blocks: int, keep: Keep | None = None) -> None:
         path.write_bytes(text)
         shared = Cores(2, block=blocks * chunk, sample=0, least=0)
-        with patch.object(sharing, "Workers", Inline):
+        with patch.object(workers, "Workers", Inline):
             found = outcome(path, chunk, shared, keep)
         assert found == outcome(path, chunk, ALONE, keep)
 
@@ -247,7 +247,7 @@ def test_the_last_word_on_a_name_counts(same: Callable[..., None], tmp_path: Pat
     same(text, 500, 2)
     path = tmp_path / "trace.json"
     path.write_bytes(text)
-    with patch.object(sharing, "Workers", Inline):
+    with patch.object(workers, "Workers", Inline):
         found = outcome(path, 500, Cores(2, block=1000, sample=0, least=0))
     assert isinstance(found, dict)
     assert [(lane["name"], lane["process"]) for lane in found["lanes"]] == [("late", "late")]
@@ -263,7 +263,7 @@ def test_text_is_left_for_this_process_only_where_it_must_be(
             given_out.extend(len(text) for _, text in cuts)
             return super().read(cuts)
 
-    monkeypatch.setattr(sharing, "Workers", Counting)
+    monkeypatch.setattr(workers, "Workers", Counting)
     events = [{"ph": "X", "ts": n, "dur": 1, "pid": 1, "name": "n"} for n in range(2000)]
     path = tmp_path / "trace.json"
     path.write_text(write_file(events, LAYOUTS["kineto"]))
@@ -288,7 +288,7 @@ def test_a_file_full_of_damage_is_soon_read_by_one_process(
             tries.append(cuts[0][0])
             return super().read(cuts)
 
-    monkeypatch.setattr(sharing, "Workers", Counting)
+    monkeypatch.setattr(workers, "Workers", Counting)
     bad = {"ph": "X", "ts": 1, "dur": Verbatim("NaN"), "pid": 1, "name": "n"}
     path = tmp_path / "trace.json"
     path.write_text(write_file([bad] * 5000, LAYOUTS["kineto"]))
@@ -299,7 +299,7 @@ def test_a_file_full_of_damage_is_soon_read_by_one_process(
 def test_progress_grows_while_reading_is_shared(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sharing, "Workers", Inline)
+    monkeypatch.setattr(workers, "Workers", Inline)
     events = [{"ph": "X", "ts": n, "dur": 1, "pid": 1, "name": "n"} for n in range(3000)]
     path = tmp_path / "trace.json"
     path.write_text(write_file(events, LAYOUTS["kineto"]))
@@ -316,7 +316,7 @@ def test_real_recordings_are_read_alike(traces: Path) -> None:
     shared = Cores(2, block=1 << 18, sample=0, least=0)
     paths = [one for one in sorted(traces.glob("*.json*")) if one.stat().st_size < 1 << 20]
     for path in paths:
-        with patch.object(sharing, "Workers", Inline):
+        with patch.object(workers, "Workers", Inline):
             found = outcome(path, 1 << 17, shared, with_arguments=False)
         assert found == outcome(path, 1 << 17, ALONE, with_arguments=False), path.name
     assert len(paths) > 20

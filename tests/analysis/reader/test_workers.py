@@ -60,7 +60,7 @@ class Started(Workers):
 def made() -> Iterator[list[Started]]:
     """The workers that were started, of which none may be left."""
     Started.made = []
-    with patch.object(sharing, "Workers", Started):
+    with patch.object(workers, "Workers", Started):
         yield Started.made
     for one in Started.made:
         assert all(process.returncode is not None for process in one._processes)
@@ -236,16 +236,16 @@ def test_an_interrupt_is_for_the_program_not_for_its_workers() -> None:
 BEGIN = """
 import json, os, signal, sys, threading
 sys.path[:] = json.loads(sys.argv[2])
-from whichlayer.analysis.reader import cores, open_trace, sharing
+from whichlayer.analysis.reader import cores, open_trace, workers
 cores.Cores.of_machine = classmethod(lambda cls: cls(2, block=1 << 16, sample=0, least=0))
-class Workers(sharing.Workers):
+class Workers(workers.Workers):
     @property
     def ready(self):
         return self._ready.wait(60)
     def read(self, cuts):
         asked(self)
         return super().read(cuts)
-sharing.Workers = Workers
+workers.Workers = Workers
 """
 
 READS = """
