@@ -91,7 +91,6 @@ class TraceSource:
     def __init__(self, path: str, *, limited: bool = True) -> None:
         self.path = path
         self._limit = TextLimit(limited)
-        self._given = 0
         self._stopped = ""
         self._file = io.FileIO(path, opener=_open_without_waiting)
         try:
@@ -111,6 +110,7 @@ class TraceSource:
             self._file.close()
             raise
         self._unread = self.head
+        self._given = len(self.head)
 
     @property
     def damage(self) -> str:
