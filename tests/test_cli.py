@@ -335,8 +335,8 @@ def test_options_reach_the_screen(trace: Path, monkeypatch: pytest.MonkeyPatch) 
 
     seen: list[Any] = []
 
-    def run_screen(*arguments: object) -> int:
-        seen.extend(arguments)
+    def run_screen(*arguments: object, cache: bool) -> int:
+        seen.extend((*arguments, cache))
         return cli.FINE
 
     monkeypatch.setattr(app, "run", run_screen)
@@ -344,8 +344,8 @@ def test_options_reach_the_screen(trace: Path, monkeypatch: pytest.MonkeyPatch) 
         monkeypatch.setattr(f"sys.{stream}.isatty", lambda: True, raising=False)
     arguments = ["--steps", "3:5", "--device", "1", "--peak-flops", "bf16=989", "--no-cache"]
     assert cli.main([str(trace), *arguments]) == cli.FINE
-    path, options = seen
-    assert path == str(trace)
+    path, options, cache = seen
+    assert (path, cache) == (str(trace), False)
     assert (options.steps, options.device, options.peak_tflops) == ((3, 5), 1, {"bf16": 989.0})
 
 

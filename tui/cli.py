@@ -168,10 +168,10 @@ def _cache(arguments: Sequence[str]) -> int:
 
 
 _COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
-    "cache": _cache,
     "demo": _demo,
     "report": _report,
     "rules": _rules,
+    "cache": _cache,
 }
 
 
