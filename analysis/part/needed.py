@@ -23,6 +23,10 @@ from whichlayer.analysis.window import choose_window
 #: Before a span at least this much is read: leads and waits last longer only where the span does.
 LEAST_BEFORE_NS: Final = 1_000_000_000
 
+#: What a thread does at the end of a window is judged by how long it goes on; nothing is asked
+#: of it beyond this (``whichlayer.analysis.gaps.composite``).
+AFTER_NS: Final = 3_000_000
+
 #: Nothing lies in it.
 NOTHING: Final = Keep(0, 0)
 
@@ -49,8 +53,8 @@ def needed(trace: Trace, wanted: Wanted) -> Keep | None:
     """The stretch that is needed in full, since the trace start; None where nothing is wanted.
 
     It begins a step (of a span: as much again) before the window, or where the window's first
-    kernel was launched if that is earlier. It ends with the window, and with what ends the gap
-    there.
+    kernel was launched if that is earlier. It ends a little after the window and what ends the
+    gap there.
 
     Args:
         trace: a whole recording, or a part of it.
@@ -69,7 +73,7 @@ def needed(trace: Trace, wanted: Wanted) -> Keep | None:
     for device in devices:
         low = min(low, _first_launch(trace, device, window))
         high = max(high, _gap_end(trace, device, window.end_ns))
-    return Keep(low, high)
+    return Keep(low, high + AFTER_NS)
 
 
 def _step_before(trace: Trace, window: Window) -> int:
@@ -93,4 +97,4 @@ def _gap_end(trace: Trace, device: Activities, time_ns: int) -> int:
         return time_ns
     launch = int(device.launch[following])
     returned = int(trace.end_ns[launch]) if launch >= 0 else time_ns
-    return max(int(device.start_ns[following]), returned)
+    return max(int(device.start_ns[following]) + 1, returned)
