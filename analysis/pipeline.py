@@ -22,6 +22,7 @@ from whichlayer.analysis.gaps.warm_up import without_warm_up
 from whichlayer.analysis.kernels.judge import judge
 from whichlayer.analysis.kernels.peaks import DeviceMatch, device_entry, match_device
 from whichlayer.analysis.operators import operator_rows
+from whichlayer.analysis.part.accounted import asked, blocking_near, near, refuse_unread
 from whichlayer.analysis.quality import Recording, caveat_of, most_severe_first, quality_warnings
 from whichlayer.analysis.results import (
     Analysis,
@@ -49,31 +50,33 @@ def analyse(trace: Trace, options: Options | None = None) -> Analysis:
     Raises:
         ValueError: the options name a step, device or model that does not exist.
     """
-    options = options or Options()
-    devices = _chosen(collect_activities(trace), options)
-    window = choose_window(trace, devices, options)
-    matches = [_match(trace, d, options) for d in devices]
-    calibrations = [calibrate(trace, d) for d in devices]
-    marks = Marks(trace, blocking_copies(trace))
-    bounds = [bounds_on(trace, d, window, options) for d in devices]
+    options = asked(trace, options or Options())
+    recorded = _chosen(collect_activities(trace), options)
+    window = choose_window(trace, recorded, options)
+    refuse_unread(trace, window)
+    matches = [_match(trace, d, options) for d in recorded]
+    calibrations = [calibrate(trace, d) for d in recorded]
+    marks = Marks(trace, blocking_near(trace, blocking_copies(trace)))
+    bounds = [bounds_on(trace, d, window, options) for d in recorded]
+    devices = near(trace, recorded)
     cuts = [partition(d, *b) for d, b in zip(devices, bounds, strict=True)]
     finder = GapFinder(trace, marks)
     for i, activities in enumerate(devices):
         whole = partition(activities, *_reach(trace, activities, bounds[i]))
         finder.add_device(i, activities, whole, calibrations[i], bounds[i])
-    gaps = without_warm_up(finder.table(), trace, marks, devices)
+    gaps = without_warm_up(finder.table(), trace, marks, recorded)
     kernels, groups = _kernels(trace, devices, cuts, matches, window)
     parts = _device_cuts(devices, cuts, window)
     segments = tuple(build_segments(i, part, gaps, kernels) for i, part in enumerate(parts))
     by_device = tuple(budget_of(s, kernels, window.start_ns, window.end_ns) for s in segments)
     budget = add_budgets(list(by_device))
-    recording = Recording(trace, devices, calibrations, matches, marks, window, groups)
+    recording = Recording(trace, recorded, calibrations, matches, marks, window, groups)
     warnings = most_severe_first((*trace.warnings, *quality_warnings(recording)))
     analysis = Analysis(
         trace=trace,
         options=options,
         window=window,
-        devices=tuple(_device(trace, d, m) for d, m in zip(devices, matches, strict=True)),
+        devices=tuple(_device(trace, d, m) for d, m in zip(recorded, matches, strict=True)),
         floor_ns=tuple(c.floor_ns for c in calibrations),
         gaps=gaps,
         activities=kernels,
@@ -81,8 +84,8 @@ def analyse(trace: Trace, options: Options | None = None) -> Analysis:
         segments=segments,
         budget=budget,
         budget_by_device=by_device,
-        budget_by_step=_by_step(trace, devices, segments, kernels, window),
-        verdict=verdict_of(budget, bool(devices), caveat_of(warnings)),
+        budget_by_step=_by_step(trace, recorded, segments, kernels, window),
+        verdict=verdict_of(budget, bool(recorded), caveat_of(warnings)),
         findings=(),
         warnings=tuple(warnings),
     )
@@ -90,9 +93,10 @@ def analyse(trace: Trace, options: Options | None = None) -> Analysis:
 
 
 def _reach(trace: Trace, activities: Activities, bounds: tuple[int, int]) -> tuple[int, int]:
-    """The recording of a device: from its first step or activity, and all of the window."""
-    low, high = int(activities.start_ns[0]), int(activities.end_ns.max())
-    if trace.steps:
+    """What is known of a device: from its first step or activity, and all of the window."""
+    low = int(activities.start_ns.min(initial=bounds[0]))
+    high = int(activities.end_ns.max(initial=bounds[1]))
+    if trace.steps and trace.part is None:
         low, high = min(low, trace.steps[0].start_ns), max(high, trace.steps[-1].end_ns)
     return min(low, bounds[0]), max(high, bounds[1])
 
