@@ -7,6 +7,7 @@ text is repaired, and last the events are picked out one by one.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -121,10 +122,15 @@ class EventArray:
         """
         self._fill()
         window = self.window
-        length = -1 if window.data.startswith(_BRACKET_CLOSE) else guess_cut(window.data)
-        if length < 0:
+        if window.data.startswith(_BRACKET_CLOSE) or self._run_of_no_events():
             return None
-        return window.offset, window.take(length)
+        length = guess_cut(window.data)
+        return (window.offset, window.take(length)) if length >= 0 else None
+
+    def note(self, offset: int, text: bytes) -> None:
+        """Takes note of what was cut and has been decoded elsewhere."""
+        self.repeats.look(text, offset)
+        self.end = offset + len(text)
 
     def _fill(self) -> None:
         self._skip_separators()  # while the text is short, so that nothing long is copied
@@ -137,14 +143,16 @@ class EventArray:
 
     def _no_events(self) -> Chunk | None:
         """The run of entries here that are no events, undecoded; None where there is none."""
-        if self._skipping or self.window.data.startswith(b'{"'):
-            return None
-        run = no_events().match(self.window.data)
+        run = None if self._skipping else self._run_of_no_events()
         if run is None:
             return None
         commas_inside = b'"' in run[0] or b"[" in run[0]
         count = len(one_no_event().findall(run[0])) if commas_inside else run[0].count(b",")
         return Chunk([], [self._passed(run.end(), count)])
+
+    def _run_of_no_events(self) -> re.Match[bytes] | None:
+        data = self.window.data
+        return None if data.startswith(b'{"') else no_events().match(data)
 
     def _passed(self, length: int, events: int) -> Span:
         """Moves past a number of entries."""

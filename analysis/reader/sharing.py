@@ -154,8 +154,9 @@ class Sharing:
         self._position = block.position
         spans = columns.spans
         if spans:
-            array.end = spans[-1].offset + spans[-1].length
             self._collector.take(columns)
+            for offset, text in block.cuts[: len(spans)]:
+                array.note(offset, bytes(text))
         if len(spans) == len(block.cuts):
             return None
         unread = block.cuts[len(spans)][0]
