@@ -235,6 +235,19 @@ def test_damage_after_damage_is_read_alike(same: Callable[..., None]) -> None:
         same(write_file(events, LAYOUTS["kineto"]).encode(), 400, blocks)
 
 
+def test_repeated_keys_and_entries_that_are_no_events_are_told_alike(
+    same: Callable[..., None],
+) -> None:
+    event = b'{"ph":"X","ts":1,"dur":1,"pid":1,"name":"n"}'
+    for odd in (b'{"ph":"X","ts":1,"ts":2,"name":"n"}', b"{},{},null,3", b'"a",[1],{ }', b"{}"):
+        for number in (0, 70, 299):
+            events = [event] * 300
+            events[number] = odd
+            for blocks in (1, 4):
+                same(b"[" + b",".join(events) + b"]", 300, blocks)
+        same(b"[" + b",\n".join([event, odd] * 200) + b"]", 300, 2)
+
+
 def test_the_last_word_on_a_name_counts(same: Callable[..., None], tmp_path: Path) -> None:
     slices = [{"ph": "X", "ts": n, "dur": 1, "pid": 1, "tid": 2, "name": "n"} for n in range(400)]
     said = [
