@@ -10,7 +10,6 @@ import pytest
 from tests.support.program import Program
 from whichlayer.analysis.results import Analysis
 
-
 ADD = "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>>"
 
 
