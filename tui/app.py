@@ -137,12 +137,15 @@ class WhichlayerApp(KeyActions):
 
     @on(PanesImported)
     async def _panes_imported(self) -> None:
+        with self.batch_update():
+            await self._mount_panes()
+
+    async def _mount_panes(self) -> None:
         if not self._has_panes:
-            with self.batch_update():
-                await self.query_one(Opening).remove()
-                await self.mount(*trace_panes.panes(), before="#footer")
-                self._arranged = None
-                self._panes_mounted()
+            await self.query_one(Opening).remove()
+            await self.mount(*trace_panes.panes(), before="#footer")
+            self._arranged = None
+            self._panes_mounted()
 
     def _panes_mounted(self) -> None:
         self._arrange(self.size.width, self.size.height)
@@ -219,7 +222,12 @@ class WhichlayerApp(KeyActions):
         self.exit(WRONG_INPUT, return_code=WRONG_INPUT)
 
     @on(DocumentOpened)
-    def _document_opened(self, message: DocumentOpened) -> None:
+    async def _document_opened(self, message: DocumentOpened) -> None:
+        with self.batch_update():
+            await self._mount_panes()
+            self._draw(message)
+
+    def _draw(self, message: DocumentOpened) -> None:
         self.call_after_refresh(message.drawn.set)
         old, document = self.document, message.document
         self.document = document

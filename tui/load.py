@@ -87,6 +87,8 @@ class Loader:
         self._read = read
         self._analyse = analyse_trace
         self._reuse: dict[str, bool] = {"cache": True, "keep": False} if cache else {}
+        wanted = {"steps": options.steps, "span_ns": options.span_ns}
+        self._wanted = {name: pair for name, pair in wanted.items() if pair is not None}
         self._clock = clock
         self._stop = threading.Event()
         self._keep_part = threading.Event()
@@ -124,26 +126,22 @@ class Loader:
 
     def _load(self, tell: Post) -> None:
         # What is imported here is not needed for the first picture, which is there by now.
-        import whichlayer.tui.panes  # noqa: F401
-
-        tell(PanesImported())
         from whichlayer.analysis import load
         from whichlayer.tui.document import Extent, with_analysis
 
         watched = _Watched(tell, self._keep_part, self._clock, self.drawing_s)
         try:
             read: Callable[..., Trace] = self._read or load
-            trace = read(self.path, progress=watched.report, **self._reuse)
+            trace = read(self.path, progress=watched.report, **self._reuse, **self._wanted)
         except KeptPart as part:
             kept = _marked(part.trace, self.path, watched.share)
-            tell(DocumentOpened(prepared(kept, Extent.KEPT_PART)))
+            watched.open(prepared(kept, Extent.KEPT_PART))
             tell(LoadProgressed(replace(watched.loading, stage=Stage.STOPPED)))
             return
         document = prepared(trace, Extent.WHOLE)
-        opened = DocumentOpened(document)
-        tell(opened)
+        drawn = watched.open(document)
         tell(LoadProgressed(replace(watched.loading, stage=Stage.ANALYSING)))
-        opened.drawn.wait(self.drawing_s)
+        drawn.wait(self.drawing_s)
         from whichlayer.analysis import analyse
 
         analysis = (self._analyse or analyse)(trace, self._options)
@@ -174,7 +172,8 @@ class _Watched:
         self._drawing_s = drawing_s
         self._pace = Pace(clock)
         self._snapshots = Snapshots(clock)
-        self._shown: DocumentOpened | None = None
+        self._drawn: threading.Event | None = None
+        self._has_panes = False
 
     def report(self, progress: Progress) -> None:
         """Takes a report of the reader, in the reader's thread."""
@@ -186,10 +185,28 @@ class _Watched:
         if loading is not None:
             self.loading = loading
             self._tell(LoadProgressed(loading))
+        if progress.snapshot is None:
+            self._show_panes()
         # The next one would be in vain while the screen is busy with the last.
-        waits = self._shown is not None and not self._shown.drawn.is_set()
-        if not waits and self._snapshots.due(progress):
+        elif (self._drawn is None or self._drawn.is_set()) and self._snapshots.due(progress):
             self._show(progress)
+
+    def open(self, document: Document) -> threading.Event:
+        """Gives the screen something to draw; what is returned is set once it has drawn it."""
+        import whichlayer.tui.panes  # noqa: F401  which the screen shows it with
+
+        self._has_panes = True
+        opened = DocumentOpened(document)
+        self._tell(opened)
+        return opened.drawn
+
+    def _show_panes(self) -> None:
+        """Has the panes shown although it will take a while before there is something to draw."""
+        if not self._has_panes:
+            import whichlayer.tui.panes  # noqa: F401
+
+            self._has_panes = True
+            self._tell(PanesImported())
 
     def _show(self, progress: Progress) -> None:
         from whichlayer.tui.document import Extent
@@ -200,9 +217,8 @@ class _Watched:
         if not document.lanes:
             self._snapshots.took(self._clock() - begun, shown=False)
             return
-        self._shown = DocumentOpened(document)
-        self._tell(self._shown)
-        self._shown.drawn.wait(self._drawing_s)
+        self._drawn = self.open(document)
+        self._drawn.wait(self._drawing_s)
         self._snapshots.took(self._clock() - begun, shown=True)
 
 

@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import signal
 from collections.abc import Callable
-from functools import partial
 
 #: A request to end, and a terminal that was closed.
 _NAMES = ("SIGTERM", "SIGHUP")
@@ -20,7 +19,7 @@ def leave_on_signals(leave: Callable[[int], object]) -> None:
     """
     loop = asyncio.get_running_loop()
     for name in _NAMES:
-        number = getattr(signal, name, None)
         # Not every system has them, and only the main thread may take them.
-        with contextlib.suppress(NotImplementedError, RuntimeError, ValueError, TypeError):
-            loop.add_signal_handler(number, partial(leave, 128 + int(number)))
+        with contextlib.suppress(AttributeError, NotImplementedError, RuntimeError, ValueError):
+            number = int(getattr(signal, name))
+            loop.add_signal_handler(number, leave, 128 + number)

@@ -80,7 +80,7 @@ def test_a_loader_that_was_stopped_posts_nothing_more(trace: Trace) -> None:
     gate.open.set()
     thread.join(20)
     assert not thread.is_alive()
-    assert [type(message) for message in posted] == [PanesImported, LoadProgressed]
+    assert [type(message) for message in posted] == [LoadProgressed, PanesImported]
 
 
 def loaded(loader: Loader) -> list[object]:
@@ -224,8 +224,12 @@ async def test_the_first_picture_has_lines_and_keys_and_then_becomes_the_screen(
 async def test_panes_that_come_after_the_first_picture_have_their_places(
     size: tuple[int, int], shown: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    def read(path: str, progress: Report) -> Trace:
+        progress(Progress(1, 0, 0))
+        raise Stopped
+
     monkeypatch.delitem(sys.modules, "whichlayer.tui.panes")
-    loader = WaitingLoader("a.json", Options(), no_reader)
+    loader = WaitingLoader("-", Options(), read)
     app = WhichlayerApp(loader)
     async with app.run_test(size=size) as pilot:
         await pilot.pause()
