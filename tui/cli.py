@@ -218,7 +218,9 @@ def _load(path: str, typed: Namespace) -> Trace:
     from whichlayer.analysis.report.job import find_rank
 
     _set_limit(typed)
-    trace = load(path, cache=not typed.no_cache, keep=False)
+    wanted = _options(typed)
+    cache = not typed.no_cache
+    trace = load(path, cache=cache, keep=False, steps=wanted.steps, span_ns=wanted.span_ns)
     found, rank = find_rank(trace.header), typed.rank
     if rank is not None and rank != found:
         is_of = "does not tell its rank" if found is None else f"is of rank {found}"

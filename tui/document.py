@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from whichlayer.analysis.errors import TraceWarning
 from whichlayer.analysis.quality import most_severe_first
 from whichlayer.analysis.results import Analysis
-from whichlayer.analysis.trace.columns import Trace
+from whichlayer.analysis.trace.columns import Part, Trace
 from whichlayer.analysis.trace.kinds import SliceKind
 from whichlayer.tui.counter_lanes import with_counters, with_samples
 from whichlayer.tui.families import families_of
@@ -124,9 +124,21 @@ def open_document(trace: Trace) -> Document:
     # A slice without length may lie at the very end, and a cell holds what begins before its
     # right edge: one nanosecond more keeps it on the screen.
     high = int(trace.end_ns.max(where=shown, initial=-_INT64_MAX)) + 1 if shown.any() else 1
-    low, high = with_samples(trace, low, high, bool(shown.any()))
+    if trace.part is None:
+        low, high = with_samples(trace, low, high, bool(shown.any()))
+        low = min(low, 0)
+    else:  # nobody must take for empty what was not read
+        low, high = _within(trace.part, low, high)
     lanes = with_counters(lanes, trace, high)
-    return Document(trace, Names(trace), lanes, min(low, 0), high)
+    return Document(trace, Names(trace), lanes, low, high)
+
+
+def _within(part: Part, low: int, high: int) -> tuple[int, int]:
+    """The stretch of a part in which there is anything; all of it where nothing was read."""
+    if part.high_ns <= part.low_ns:
+        return low, high
+    low, high = max(low, part.low_ns), min(high, part.high_ns)
+    return (low, high) if low < high else (part.low_ns, part.high_ns)
 
 
 def with_analysis(document: Document, analysis: Analysis) -> Document:

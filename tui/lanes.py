@@ -207,6 +207,9 @@ def list_lanes(trace: Trace, families: UInt8) -> tuple[ShownLane, ...]:
         first, last = trace.lane_rows[index : index + 2].tolist()
         slices = np.arange(first, last, dtype=np.int32)
         hidden = trace.stray[first:last] | (trace.kind[first:last] == SliceKind.PROFILER)
+        if trace.part is not None:
+            start, end = trace.start_ns[first:last], trace.end_ns[first:last]
+            hidden |= (start >= trace.part.high_ns) | (end < trace.part.low_ns)
         if hidden.any():
             slices = slices[~hidden]
         if not len(slices):

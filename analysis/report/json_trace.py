@@ -28,6 +28,12 @@ def trace_fields(analysis: Analysis) -> dict[str, Any]:
         "start_unix_ns": None
         if trace.base_ns is None
         else values.integer(trace.base_ns + trace.origin_ns),
+        "part": None
+        if trace.part is None
+        else {
+            "start_us": values.microseconds(trace.part.low_ns),
+            "end_us": values.microseconds(trace.part.high_ns),
+        },
         "recorded": find_recorded(trace).as_dict(),
         "warnings": values.rows(_warning(warning) for warning in every_warning(analysis)),
         "devices": values.rows(device_rows(analysis)),

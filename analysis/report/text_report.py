@@ -52,6 +52,8 @@ def _trace(analysis: Analysis) -> list[str]:
     trace = analysis.trace
     rank, world_size = find_rank(trace.header), find_world_size(trace.header)
     facts = [count_text(trace.events, "event"), time_text(trace.duration_ns)]
+    if trace.part is not None:
+        facts.append("read in part")
     if rank is not None:
         facts.append(f"rank {rank}" + (f" of {world_size}" if world_size is not None else ""))
     tail = "  (" + ", ".join(facts) + ")"

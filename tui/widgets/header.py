@@ -85,6 +85,8 @@ class Header(Pane):
             first, last = window.steps[0].number, window.steps[-1].number
             facts.append(f"step {first}" if first == last else f"steps {first}–{last}")
         facts.append(time_text(window.end_ns - window.start_ns))
+        if self.document.trace.part is not None:
+            facts.append(f"read in part, of {time_text(self.document.trace.duration_ns)}")
         return facts
 
     def _notes(self) -> str:
