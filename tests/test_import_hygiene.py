@@ -75,8 +75,9 @@ def test_the_help_loads_nothing_heavy() -> None:
 
 def test_the_first_picture_waits_for_nothing_heavy() -> None:
     """What it needs is imported before it is drawn; NumPy alone would take half of its time."""
-    code = "import whichlayer.tui.app, whichlayer.analysis.options"
-    loaded = loaded_by(code)
+    sample = ROOT / "sample_traces" / "healthy.json.gz"
+    typed = f"from whichlayer.tui.cli import main\nassert main([{str(sample)!r}]) == 2"
+    loaded = loaded_by(f"{typed}\nimport whichlayer.tui.app")
     assert "whichlayer.tui.widgets.header" in loaded
     assert loaded.isdisjoint({"numpy", "msgspec", "whichlayer.tui.panes", "whichlayer.tui.travel"})
 

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whichlayer.analysis.errors import TraceWarning
-from whichlayer.analysis.quality import most_severe_first
 from whichlayer.analysis.results import Analysis
 from whichlayer.analysis.trace.columns import Part, Trace
 from whichlayer.analysis.trace.kinds import SliceKind
@@ -111,6 +110,8 @@ def warnings_of(document: Document | None) -> tuple[TraceWarning, ...]:
     if document is None or document.extent is Extent.READING:
         return ()  # what is missing so far may follow
     found = () if document.analysis is None else document.analysis.warnings
+    from whichlayer.analysis.quality import most_severe_first  # no part of the first picture
+
     return tuple(most_severe_first((*document.trace.warnings, *found)))
 
 
