@@ -17,7 +17,7 @@ from whichlayer.analysis.reader.closing import closes_array
 from whichlayer.analysis.reader.events import DECODE_ERRORS, Event, decode_loose
 from whichlayer.analysis.reader.patterns import no_events, one_no_event
 from whichlayer.analysis.reader.recovery import Loss, recover_events
-from whichlayer.analysis.reader.repair import Repaired, first_difference, repair
+from whichlayer.analysis.reader.repair import Repaired, check_encoding, first_difference, repair
 from whichlayer.analysis.reader.repeats import RepeatedKeys
 from whichlayer.analysis.reader.structure import SEPARATORS, find_elements, guess_cut
 from whichlayer.analysis.reader.vocabulary import VOCABULARY
@@ -246,6 +246,7 @@ def decode_guess(text: bytes | bytearray | memoryview) -> list[Event] | None:
     """The events in text that a guess has cut; None if the guess, or the text, is wrong."""
     array = b"".join((b"[", text, b"]"))
     try:
+        check_encoding(array)
         try:
             return VOCABULARY.decode(array)
         except msgspec.ValidationError:
@@ -256,6 +257,7 @@ def decode_guess(text: bytes | bytearray | memoryview) -> list[Event] | None:
 
 def _decoded(version: Repaired) -> list[Event] | None:
     try:
+        check_encoding(version.text)
         return decode_loose(b"[%b]" % version.text)
     except DECODE_ERRORS:
         return None

@@ -15,6 +15,7 @@ from whichlayer.analysis.reader.events import DECODE_ERRORS, Event, decode_loose
 from whichlayer.analysis.reader.patterns import sound_event
 from whichlayer.analysis.reader.repair import (
     Repaired,
+    check_encoding,
     escape_sure_quotes,
     first_difference,
     repair,
@@ -320,6 +321,7 @@ def _event_starts(text: bytes) -> list[int]:
 def _decoded(text: bytes) -> list[Event] | None:
     array = b"[%b]" % text
     try:
+        check_encoding(text)
         try:
             return decode_strict(array)
         except msgspec.ValidationError:
@@ -331,6 +333,7 @@ def _decoded(text: bytes) -> list[Event] | None:
 def read_event(version: Repaired) -> Event | None:
     """One event from its own text."""
     try:
+        check_encoding(version.text)
         (event,) = decode_loose(b"[%b]" % version.text)
     except DECODE_ERRORS:
         return None

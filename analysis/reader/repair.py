@@ -155,6 +155,16 @@ def versions(text: bytes) -> Iterable[Repaired]:
         yield Repaired(mended.text, mended.spots + quoted.spots)
 
 
+def check_encoding(text: bytes) -> None:
+    """Checks what decoders pass over in arguments that they leave as they are.
+
+    Raises:
+        UnicodeDecodeError: the text is not UTF-8.
+    """
+    if not text.isascii():
+        text.decode()
+
+
 def first_difference(before: bytes, after: bytes) -> int:
     """Where a repair changed the first byte."""
     length = min(len(before), len(after))

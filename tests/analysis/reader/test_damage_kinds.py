@@ -139,6 +139,14 @@ def test_bytes_of_another_encoding_are_replaced_and_counted(read: Read) -> None:
     assert (warning.code, warning.count, warning.byte_offset) == ("repaired", 2, 21)
 
 
+def test_bytes_of_another_encoding_in_arguments_are_told_as_well(read: Read) -> None:
+    first = b'[{"ph":"X","name":"a","ts":1,"dur":1},'
+    trace = read(first + b'{"ph":"X","name":"b","ts":1,"dur":1,"args":{"a":"\xf6"}}]')
+    (warning,) = told(trace)
+    assert (warning.code, warning.byte_offset) == ("repaired", len(first) + 49)
+    assert trace.args(1) == {"a": "\ufffd"}
+
+
 def test_the_unit_of_display_never_scales(read: Read) -> None:
     for unit in ("ns", "ms", "us", 5, None):
         trace = read(json.dumps({"displayTimeUnit": unit, "traceEvents": [json.loads(GOOD)]}))
