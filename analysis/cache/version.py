@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 
 #: Folders and modules of ``whichlayer.analysis`` that decide what a trace becomes.
-_PARTS: Final = ("cache", "reader", "trace", "errors.py")
+_PARTS: Final = ("cache", "reader", "trace", "errors.py", "text.py")
 
 
 @cache

@@ -301,7 +301,8 @@ def test_the_version_is_that_of_the_readers_source(
     for folder in ("cache", "reader", "trace"):
         (package / folder).mkdir(parents=True)
         (package / folder / "module.py").write_text("")
-    (package / "errors.py").write_text("")
+    for module in ("errors.py", "text.py"):
+        (package / module).write_text("")
     monkeypatch.setattr(version, "__file__", str(package / "cache" / "version.py"))
     fresh = reader_version.__wrapped__
     first = fresh()
