@@ -14,6 +14,9 @@ VARIABLE: Final = "WHICHLAYER_CORES"
 #: More workers than these have not been measured.
 _MOST: Final = 4
 
+#: Processes that run or wait, for each core of the machine, from which on sharing took longer.
+_CROWDED: Final = 2
+
 #: Where Linux says how much processor time a container may take, and in which period: version
 #: 2 of control groups has both in one file, version 1 in two.
 _QUOTAS: Final = (
@@ -45,8 +48,9 @@ class Cores:
     def of_machine(cls) -> Self:
         """As many as this process may use, and as the environment allows."""
         wanted = os.environ.get(VARIABLE, "")
-        cores = int(wanted) if wanted.isascii() and wanted.isdigit() else usable_cores()
-        return cls(min(cores, _MOST))
+        if wanted.isascii() and wanted.isdigit():
+            return cls(min(int(wanted), _MOST))
+        return cls(1 if _is_crowded() else min(usable_cores(), _MOST))
 
 
 def usable_cores() -> int:
@@ -57,6 +61,14 @@ def usable_cores() -> int:
     else:
         count = (told or os.cpu_count)() or 1
     return max(1, min(count, *(_quota(*paths) or count for paths in _QUOTAS)))
+
+
+def _is_crowded() -> bool:
+    """Whether so much waits for the machine's cores that more processes would only wait too."""
+    try:
+        return os.getloadavg()[0] >= _CROWDED * (os.cpu_count() or 1)
+    except (AttributeError, OSError):  # no such figure on this system
+        return False
 
 
 def _quota(*paths: str) -> int | None:

@@ -304,6 +304,7 @@ def test_a_program_that_ends_waits_for_no_worker_and_leaves_none(path: Path) -> 
 def test_the_environment_says_how_many_cores(
     monkeypatch: pytest.MonkeyPatch, said: str, workers: int
 ) -> None:
+    monkeypatch.setattr(os, "getloadavg", lambda: (0.0, 0.0, 0.0))
     monkeypatch.setenv(VARIABLE, said)
     found = Cores.of_machine().workers
     monkeypatch.delenv(VARIABLE)
@@ -314,6 +315,19 @@ def test_the_environment_says_how_many_cores(
 def test_small_files_are_read_by_one_process(path: Path, made: list[Started]) -> None:
     assert open_trace(path).events == EVENTS
     assert not made
+
+
+def test_a_crowded_machine_is_not_given_more_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 8)
+    monkeypatch.setattr(cores_module, "usable_cores", lambda: 3)
+    monkeypatch.delenv(VARIABLE, raising=False)
+    found = []
+    for load in (0.5, 15.9, 16.0):
+        monkeypatch.setattr(os, "getloadavg", lambda load=load: (load, 0.0, 0.0))
+        found.append(Cores.of_machine().workers)
+    assert found == [3, 3, 1]
+    monkeypatch.setenv(VARIABLE, "2")
+    assert Cores.of_machine().workers == 2
 
 
 @pytest.mark.parametrize(
