@@ -214,12 +214,13 @@ class _Watched:
         assert progress.snapshot is not None
         begun = self._clock()
         document = prepared(progress.snapshot(), Extent.READING)
+        made = self._clock()
         if not document.lanes:
-            self._snapshots.took(self._clock() - begun, shown=False)
+            self._snapshots.took(made - begun, None)
             return
         self._drawn = self.open(document)
         self._drawn.wait(self._drawing_s)
-        self._snapshots.took(self._clock() - begun, shown=True)
+        self._snapshots.took(made - begun, self._clock() - made)
 
 
 def prepared(trace: Trace, extent: Extent) -> Document:

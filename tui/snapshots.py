@@ -10,10 +10,11 @@ from whichlayer.tui.loading import Clock
 if TYPE_CHECKING:
     from whichlayer.analysis.reader.progress import Progress
 
-#: Seconds between two snapshots, and how often what the last one cost has to pass before the
-#: next: so they take at most a tenth of the time.
+#: Seconds between two snapshots, and how often the time that the last one took has to pass
+#: before the next: that of making it, and that of making and drawing it. So making them takes
+#: at most a tenth of the reader's time, and all of it at most a fifth.
 _LEAST_S: Final = 0.5
-_COSTS: Final = 10
+_MADE, _DRAWN = 10, 5
 
 #: A snapshot is worth while only if reading will go on for so many seconds, and for so many
 #: times what it costs: else the whole trace is there as soon.
@@ -39,10 +40,13 @@ class Snapshots:
         left = self._left(progress, now)
         return left is None or left >= max(_WORTH_S, _WORTH_COSTS * self._cost)
 
-    def took(self, seconds: float, shown: bool) -> None:
-        """Note what the last snapshot cost, and whether there was anything to show in it."""
-        self._cost = seconds
-        self._next = self._clock() + max(_COSTS * seconds, _LEAST_S if shown else 0.0)
+    def took(self, made_s: float, drawn_s: float | None) -> None:
+        """Note how long the last snapshot took to make, and to draw if there was anything in it."""
+        pause = _MADE * made_s
+        if drawn_s is not None:
+            pause = max(pause, _DRAWN * (made_s + drawn_s), _LEAST_S)
+        self._cost = made_s
+        self._next = self._clock() + pause
 
     def _left(self, progress: Progress, now: float) -> float | None:
         """Seconds that the rest will take if it is read as fast as what was."""
