@@ -63,7 +63,10 @@ class ZstdSource:
         try:
             block: bytes = self._reader.read(min(size, _BLOCK))
         except (self._error, zipfile.BadZipFile, zlib.error, EOFError, ValueError) as error:
-            self.damage = f"the zstd data are damaged ({str(error).lower()})"
+            reason = str(error).lower()
+            self.damage = f"the zstd data are damaged ({reason})"
+            if "too much memory" in reason:
+                self.damage = f"the zstd data need a window above {_WINDOW >> 20} MiB: unpack them"
             return b""
         except OSError as error:
             self.damage = f"it could not be read on ({error.strerror or error})"

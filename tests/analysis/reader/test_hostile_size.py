@@ -224,6 +224,15 @@ def test_a_bomb_without_events_is_an_error_of_one_line(
         assert str(caught.value).isprintable()
 
 
+def test_a_zstd_window_beyond_measure_is_refused_in_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "trace.json.zst"
+    settings = zstandard.ZstdCompressionParameters(window_log=30)
+    packer = zstandard.ZstdCompressor(compression_params=settings).compressobj()
+    path.write_bytes(packer.compress(b"[" + GOOD + b"]") + packer.flush())
+    with pytest.raises(TraceError, match="need a window above 128 MiB: unpack them"):
+        open_trace(path)
+
+
 def test_the_users_limit_holds_for_any_text(tmp_path: Path) -> None:
     path = tmp_path / "trace.json"
     path.write_bytes(b"[" + (GOOD + b",") * 100_000 + GOOD + b"]")
