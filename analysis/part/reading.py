@@ -18,7 +18,7 @@ from whichlayer.analysis.part.needed import NOTHING, Wanted, needed
 from whichlayer.analysis.reader import read_chrome_json
 from whichlayer.analysis.reader.collector import Collector
 from whichlayer.analysis.reader.events import DECODE_ERRORS, Event, decode_loose
-from whichlayer.analysis.reader.framing import decode_guess
+from whichlayer.analysis.reader.framing import Limits, decode_guess
 from whichlayer.analysis.reader.full_args import RowArguments
 from whichlayer.analysis.reader.keep import OUTLINE, Outlined
 from whichlayer.analysis.reader.progress import Report
@@ -36,6 +36,9 @@ VARIABLE: Final = "WHICHLAYER_PART_FROM"
 _FROM: Final = 64_000_000
 
 _BLOCK: Final = 1 << 20
+
+#: How much text is decoded at once for an outline, which makes less of it.
+_CHUNK: Final = 1 << 21
 
 
 class _Unlike(Exception):
@@ -84,7 +87,7 @@ def _is_large(path: str) -> bool:
 def _read(path: str, wanted: Wanted, whole: Callable[[], Trace], report: Report | None) -> Trace:
     with TraceSource(path) as source:
         collector = Collector(OUTLINE)
-        around = read_chrome_json.collect_events(source, collector, report)
+        around = read_chrome_json.collect_events(source, collector, report, Limits(_CHUNK))
         outline = assemble(collector.recording(source, around.header, []))
         stretch = needed(outline, wanted) or NOTHING
         keep = stretch.on_clock(outline.origin_ns)

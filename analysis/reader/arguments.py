@@ -85,14 +85,10 @@ class ArgumentReader:
             bare: read no details.
         """
         layout, found = _decoded(kind, texts, bare)
-        none = np.full(len(found), _NONE, np.int32)
-        return Arguments(
-            external_id=_external_ids(layout, found),
-            correlation=_column(layout, found, "correlation"),
-            device=_column(layout, found, "device"),
-            stream=_column(layout, found, "stream"),
-            detail_id=none if bare or not layout.details else self._detail_ids(layout, found),
-        )
+        arguments = bare_arguments(layout, found)
+        if layout.details and not bare:
+            arguments.detail_id[:] = self._detail_ids(layout, found)
+        return arguments
 
     def _detail_ids(self, layout: Layout, found: Sequence[Any]) -> Int32:
         known = self._known.setdefault(layout, {})
@@ -104,6 +100,17 @@ class ArgumentReader:
                 known[key] = self._numbers[_ENCODE(layout.detail(found[row]))] - 1
             ids[row] = known[key]
         return ids
+
+
+def bare_arguments(layout: Layout, found: Sequence[Any]) -> Arguments:
+    """The columns of arguments that a layout has decoded; no details."""
+    return Arguments(
+        external_id=_external_ids(layout, found),
+        correlation=_column(layout, found, "correlation"),
+        device=_column(layout, found, "device"),
+        stream=_column(layout, found, "stream"),
+        detail_id=np.full(len(found), _NONE, np.int32),
+    )
 
 
 def _decoded(kind: SliceKind, texts: Sequence[Raw], bare: bool) -> tuple[Layout, list[Any]]:

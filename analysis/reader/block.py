@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from whichlayer.analysis.reader.briefs import decoder_for
 from whichlayer.analysis.reader.collector import Collector
 from whichlayer.analysis.reader.framing import Chunk, Span, decode_guess
 from whichlayer.analysis.reader.keep import Keep
@@ -30,9 +31,9 @@ def read_block(cuts: Iterable[Cut], keep: Keep | None = None) -> Collector:
         What was collected; it has one span for each chunk that was read, and fewer spans than
         there are chunks where one needs a closer look.
     """
-    collector = Collector(keep)
+    collector, decoder = Collector(keep), decoder_for(keep)
     for offset, text in cuts:
-        events = decode_guess(text)
+        events = decode_guess(text, decoder)
         if events is None:
             break
         collector.add(Chunk(events, [Span(offset, len(text), len(events))]))

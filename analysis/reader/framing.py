@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import msgspec
 
@@ -47,6 +48,14 @@ class Limits:
     event: int = 1 << 26
 
 
+class EventDecoder(Protocol):
+    """Makes events of text."""
+
+    def decode(self, text: bytes) -> list[Event]:
+        """As :meth:`whichlayer.analysis.reader.vocabulary.Vocabulary.decode`."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Span:
     """A stretch of the decompressed text that holds a number of whole events."""
@@ -80,6 +89,7 @@ class EventArray:
 
     window: Window
     limits: Limits = field(default_factory=Limits)
+    decoder: EventDecoder = VOCABULARY
     losses: list[Loss] = field(default_factory=list)
     too_large: list[int] = field(default_factory=list)
     repeats: RepeatedKeys = field(default_factory=RepeatedKeys)
@@ -166,7 +176,7 @@ class EventArray:
         cut = guess_cut(self.window.data)
         if cut < 0:
             return None
-        events = decode_guess(memoryview(self.window.data)[:cut])
+        events = decode_guess(memoryview(self.window.data)[:cut], self.decoder)
         return None if events is None else self._taken(events, cut)
 
     def _exact(self) -> Chunk | None:
@@ -242,13 +252,15 @@ class EventArray:
             window.drop(max(len(window.data) - self.limits.chunk, len(window.data) // 2))
 
 
-def decode_guess(text: bytes | bytearray | memoryview) -> list[Event] | None:
+def decode_guess(
+    text: bytes | bytearray | memoryview, decoder: EventDecoder = VOCABULARY
+) -> list[Event] | None:
     """The events in text that a guess has cut; None if the guess, or the text, is wrong."""
     array = b"".join((b"[", text, b"]"))
     try:
         check_encoding(array)
         try:
-            return VOCABULARY.decode(array)
+            return decoder.decode(array)
         except msgspec.ValidationError:
             return decode_loose(array)
     except DECODE_ERRORS:

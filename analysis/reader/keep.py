@@ -10,7 +10,7 @@ stretch are read again, in full.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -79,20 +79,22 @@ def kept_kinds(kind: UInt8) -> Bool:
     return kept
 
 
-def kept_outside(kind: UInt8, names: Sequence[str]) -> Bool:
+def kept_outside(kind: UInt8, names: Callable[[], Iterable[str]]) -> Bool:
     """Which slices are kept although they lie outside: bool (n,).
 
     Args:
         kind: uint8 (n,), a ``SliceKind`` each, by category.
-        names: n names.
+        names: gives n names.
     """
     kept = kept_kinds(kind)
-    # A few hundred names make up thousands of slices, and hardly one of them is an annotation's.
-    distinct = list(set(names))
-    named = annotation_names(distinct)
-    if named.any():
-        wanted = {distinct[index] for index in np.flatnonzero(named).tolist()}
-        kept |= _MAY_BE_NAMED[kind] & np.array([name in wanted for name in names], bool)
+    may_be = _MAY_BE_NAMED[kind]
+    if may_be.any():
+        # A few hundred names make up thousands of slices; hardly one of them is an annotation's.
+        distinct = list(set(names()))
+        named = annotation_names(distinct)
+        if named.any():
+            wanted = {distinct[index] for index in np.flatnonzero(named).tolist()}
+            kept |= may_be & np.array([name in wanted for name in names()], bool)
     return kept
 
 

@@ -165,13 +165,14 @@ class Marks:
     def _wanted(
         self, events: Sequence[Event], times: Times, group: Int32
     ) -> tuple[Sequence[Event], Times, Int32]:
-        """Those that lie in the stretch that is wanted, and those without a usable time."""
+        """Those that lie in the stretch that is wanted; the others are seen, and counted if bad."""
         if self._stretch is None:
             return events, times, group
+        self.bad += int(times.bad.sum())
         if self._reach is not None:
             usable = times.rounded()[~times.bad]
             self._reach.note(usable, usable)
-        rows = np.flatnonzero(times.bad | self._stretch.holds(times.rounded()))
+        rows = np.flatnonzero(~times.bad & self._stretch.holds(times.rounded()))
         return pick(events, rows), times.at(rows), group[rows]
 
     def _keep(self, bad: np.ndarray[Any, Any], into: list[Any], *columns: Any) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields
 import numpy as np
 
 from whichlayer.analysis.reader.arguments import ArgumentReader
+from whichlayer.analysis.reader.briefs import numbers_of
 from whichlayer.analysis.reader.decimals import parse_times
 from whichlayer.analysis.reader.details import DETAIL_KEYS
 from whichlayer.analysis.reader.events import Event, pick
@@ -97,7 +98,7 @@ class SliceBuilder:
         if self.keep != OUTLINE:
             return np.flatnonzero(self.keep.inside(start_ns, end_ns) & ~bad)
         kind = self.groups.kind[group]
-        kept = kept_outside(kind, [one.name for one in events])
+        kept = kept_outside(kind, lambda: [one.name for one in events])
         dropped = ~kept & ~bad
         self.lanes.of_groups(group[dropped])
         self.dropped.add(start_ns[dropped], end_ns[dropped], kind[dropped])
@@ -113,8 +114,10 @@ class SliceBuilder:
     ) -> None:
         """Fills in what arguments and lanes say of the rows of one kind."""
         if kind in DETAIL_KEYS:
-            texts = [one.args for one in pick(events, rows)]
-            found = self.arguments.read(kind, texts, self.keep == OUTLINE)
+            chosen = pick(events, rows)
+            found = numbers_of(chosen) or self.arguments.read(
+                kind, [one.args for one in chosen], self.keep == OUTLINE
+            )
             columns.external_id[rows] = found.external_id
             columns.detail_id[rows] = found.detail_id
             if kind in ON_GPU or kind == SliceKind.RUNTIME:
@@ -181,8 +184,9 @@ class SliceBuilder:
             return slices
         inside = self.keep.inside(slices.start_ns, slices.end_ns)
         strings = list(self.strings)
-        names = [strings[one] for one in slices.name_id.tolist()]
-        kept = inside | kept_outside(slices.kind, names)
+        kept = inside | kept_outside(
+            slices.kind, lambda: [strings[one] for one in slices.name_id.tolist()]
+        )
         dropped.add(slices.start_ns[~kept], slices.end_ns[~kept], slices.kind[~kept])
         slices.take(np.flatnonzero(kept))
         return slices

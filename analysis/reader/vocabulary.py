@@ -29,7 +29,12 @@ class Vocabulary:
         self._words: dict[str, set[Id] | None] = {
             name: set() for name in ("ph", "cat", "pid", "tid")
         }
+        self._known: dict[str, frozenset[Id]] = {}
         self._decoder: msgspec.json.Decoder[list[Event]] | None = None
+
+    def words(self) -> dict[str, frozenset[Id]]:
+        """The words seen so far, of the fields that take no other."""
+        return self._known
 
     def decode(self, text: bytes) -> list[Event]:
         """Events of ``[...]`` text of the ordinary types.
@@ -57,6 +62,7 @@ class Vocabulary:
                 isinstance(word, str) or word in _INT64 for word in words
             )
             self._words[name] = words if usable else None
+        self._known = {name: frozenset(some) for name, some in self._words.items() if some}
         self._decoder = msgspec.json.Decoder(_list_of(self._words))
 
 
