@@ -340,7 +340,9 @@ class WhichlayerApp(KeyActions):
             pane.paint_with(palette)
 
     def _arrange(self, width: int, height: int) -> None:
-        rows = None if self.document is None else travel.most_rows(self.document)
+        # While rows come and go with every snapshot, the timeline has all the room there is.
+        document = self.document
+        rows = None if document is None or document.grows else travel.most_rows(document)
         arranged = arrangement_for(width, height, rows)
         if arranged != self._arranged:
             self._arranged = arranged

@@ -72,6 +72,11 @@ class Document:
         low, high = max(window.start_ns, self.low_ns), min(window.end_ns, self.high_ns)
         return (low, high) if high > low else (self.low_ns, self.high_ns)
 
+    @property
+    def grows(self) -> bool:
+        """More of the file is on its way."""
+        return self.extent is Extent.READING
+
     def device_of(self, lane: int) -> int | None:
         """Index into ``analysis.devices`` of a lane's device, None off the GPU."""
         if self.analysis is None or not self.lanes:
