@@ -14,6 +14,7 @@ from whichlayer.analysis.activities import Activities, collect_activities
 from whichlayer.analysis.budget import DeviceCut, add_budgets, budget_of, build_segments
 from whichlayer.analysis.findings.collect import collect_findings
 from whichlayer.analysis.findings.verdict import verdict_of
+from whichlayer.analysis.findings.worth import rank_by_worth
 from whichlayer.analysis.gaps.blocking import blocking_copies
 from whichlayer.analysis.gaps.calibrate import calibrate
 from whichlayer.analysis.gaps.host import Marks
@@ -24,6 +25,7 @@ from whichlayer.analysis.kernels.peaks import DeviceMatch, device_entry, match_d
 from whichlayer.analysis.operators import operator_rows
 from whichlayer.analysis.part.accounted import asked, blocking_near, near, refuse_unread
 from whichlayer.analysis.quality import Recording, caveat_of, most_severe_first, quality_warnings
+from whichlayer.analysis.replay.recoverable import Replayer
 from whichlayer.analysis.results import (
     Analysis,
     Budget,
@@ -89,7 +91,9 @@ def analyse(trace: Trace, options: Options | None = None) -> Analysis:
         findings=(),
         warnings=tuple(warnings),
     )
-    return replace(analysis, findings=collect_findings(analysis))
+    replayer = Replayer(trace, marks, finder.drivers, devices, window, bounds, options)
+    found = rank_by_worth(collect_findings(analysis), analysis, replayer)
+    return replace(analysis, findings=found)
 
 
 def _reach(trace: Trace, activities: Activities, bounds: tuple[int, int]) -> tuple[int, int]:

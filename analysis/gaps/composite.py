@@ -56,7 +56,7 @@ class Drivers:
         """What kept this thread's launches from coming earlier, instant by instant."""
         found = self._composite.get(lane)
         if found is None:
-            layers = [self._of_lane(n) for n in (lane, *self._stand_ins(lane))]
+            layers = [self.own(n) for n in (lane, *self._stand_ins(lane))]
             over = [*self._captures.get(lane, ()), *self._overhead]
             whole = _with_overhead(self._unlocked(lane, _overlay(layers)), over)
             fine = _judge_stretches(whole, self._trace)
@@ -100,7 +100,7 @@ class Drivers:
         for other in loading:
             if other == lane or self._trace.lanes[other].pid != pid:
                 continue
-            theirs = self._of_lane(other)
+            theirs = self.own(other)
             time = distinct(np.concatenate((states.start_ns, theirs.start_ns)))
             state, drain, row = _at(states, time)
             their_state, _, their_row = _at(theirs, time)
@@ -110,7 +110,8 @@ class Drivers:
             states = HostStates(time, state, drain, row)
         return states
 
-    def _of_lane(self, lane: int) -> HostStates:
+    def own(self, lane: int) -> HostStates:
+        """What this thread itself shows, instant by instant."""
         if lane not in self._own:
             self._own[lane] = host_states(self._trace, self._marks, lane)
         return self._own[lane]

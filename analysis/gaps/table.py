@@ -48,13 +48,17 @@ class _Rows:
 
 
 class GapFinder:
-    """Finds and explains the gaps of one trace, device by device."""
+    """Finds and explains the gaps of one trace, device by device.
+
+    Attributes:
+        drivers: what the launching threads did.
+    """
 
     def __init__(self, trace: Trace, marks: Marks) -> None:
         """Prepare what all devices share: the launching threads."""
         self._trace = trace
         self._marks = marks
-        self._drivers = Drivers(trace, marks)
+        self.drivers = Drivers(trace, marks)
         self._rows = _Rows()
         self._bounds = (0, 0)
 
@@ -79,7 +83,7 @@ class GapFinder:
             bounds: the part of the window that is not edge.
         """
         self._bounds = bounds
-        walk = Walk(self._trace, activities, calibration, self._marks, self._drivers)
+        walk = Walk(self._trace, activities, calibration, self._marks, self.drivers)
         following = next_activity(activities, cut.end_ns).tolist()
         columns = (cut.start_ns.tolist(), cut.end_ns.tolist(), cut.what.tolist())
         for i, (start, end, what) in enumerate(zip(*columns, strict=True)):

@@ -187,7 +187,8 @@ def test_exposed_communication_counts(traces: Path) -> None:
     span = device.end_ns - device.start_ns
     assert device.busy_ns / span == pytest.approx(0.836, abs=0.002)
     assert device.compute_ns / span == pytest.approx(0.61, abs=0.01)
-    assert analysis.findings[0].rule == "exposed-comm"
+    # The host's waits come first: without them it would hide most of the communication.
+    assert max(analysis.findings, key=lambda f: f.time_ns).rule == "exposed-comm"
 
 
 def test_a_recording_without_kernels_says_why_there_is_no_verdict(traces: Path) -> None:

@@ -1,0 +1,50 @@
+"""What taking a cause away changes in the schedule."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from whichlayer.analysis.replay.schedule import Bool, Int64, Schedule
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """What is taken away from a schedule.
+
+    Attributes:
+        cut_ns: int64 (n,), host time that falls away between a thread's previous call and
+            this one.
+        handover_ns: int64 (n,), the same between the other thread's call and this one.
+        idle_ns: int64 (n,), of ``cut_ns`` what fell into the thread's own idle stretch.
+        gone: bool (n,), calls that take no time and wait for nothing.
+        unblocked: bool (n,), blocking copies that only queue.
+        duration_ns: int64 (m,), what work takes.
+    """
+
+    cut_ns: Int64
+    handover_ns: Int64
+    idle_ns: Int64
+    gone: Bool
+    unblocked: Bool
+    duration_ns: Int64
+
+    def lost_before(self, lane: NDArray[np.int32]) -> Int64:
+        """Host time that has fallen away on each call's thread up to the call: int64 (n,)."""
+        order = np.argsort(lane, kind="stable")
+        total = np.cumsum(self.cut_ns[order])
+        opens = np.concatenate(([True], np.diff(lane[order]) != 0))[: len(order)]
+        before = np.maximum.accumulate(np.where(opens, total - self.cut_ns[order], 0))
+        lost = np.empty(len(order), np.int64)
+        lost[order] = total - before
+        return lost
+
+
+def nothing(schedule: Schedule) -> Removal:
+    """Take nothing away."""
+    size = len(schedule.calls)
+    zero, none = np.zeros(size, np.int64), np.zeros(size, np.bool_)
+    duration = schedule.work.end_ns - schedule.work.start_ns
+    return Removal(zero, zero, zero, none, none, duration)

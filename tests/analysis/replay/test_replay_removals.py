@@ -1,0 +1,152 @@
+"""What a replay without a cause gains is what the simulated program gains without it.
+
+Truth is the simulator's own run without the cause from the recording's start on; for
+``launch-bound`` without any host time of dispatch. The window is the analysis's: from the first
+step to the end of the last and of its kernels, else from first to last activity.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+import pytest
+
+from tests.simulator.actions import Program
+from tests.simulator.cases import Case, alone, mixed
+from tests.simulator.engine import DISPATCH, HANDOVER, Engine, Run, run
+from tests.simulator.recording import write
+from tests.support.replaying import replayer_of
+from whichlayer.analysis import analyse, load
+from whichlayer.analysis.replay.causes import NOT_REPLAYED
+
+SEED = 1
+SHARE_WITHIN = 0.95
+LEAST_SHARE = 0.01  # causes below this share of the window are not replayed
+TOLERANCE = 0.10
+
+
+class Later(Engine):
+    """A run without some causes from the recording's start on."""
+
+    def __init__(self, program: Program, without: frozenset[str]) -> None:
+        super().__init__(program)
+        self._later = without
+
+    def _start_recording(self) -> None:
+        super()._start_recording()
+        self.without = self._later
+
+
+class WithoutDispatch(Engine):
+    """A run in which dispatching takes no time from the recording's start on."""
+
+    def _spend(self, ns: int) -> None:
+        if self.recording and self.state in (DISPATCH, HANDOVER, "launch-bound"):
+            return
+        super()._spend(ns)
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """What taking one cause of one case away gains, replayed and true, in nanoseconds."""
+
+    case: Case
+    cause: str
+    window: int
+    replayed: int | None
+    true: int
+
+    @property
+    def within(self) -> bool:
+        """Within a tenth of the truth, or 1 % of the window where that is more."""
+        if self.replayed is None:
+            return False
+        allowed = max(TOLERANCE * self.true, LEAST_SHARE * self.window)
+        return abs(self.replayed - self.true) <= allowed
+
+
+def length(found: Run, steps: bool) -> int:
+    """The window of a run."""
+    activities = [a for a in found.activities if a.end > found.recording_start]
+    last = max(a.end for a in activities)
+    if steps:
+        return max(found.steps[-1][1], last) - found.steps[0][0]
+    return last - min(a.start for a in activities)
+
+
+def gains(case: Case, path: Path) -> Iterator[Gain]:
+    """Every planted cause that the analysis found to take 1 % of the window or more."""
+    program = case.program()
+    full = run(program)
+    write(full, case.recording, path, case.seed)
+    analysis = analyse(load(path))
+    replayer = replayer_of(analysis)
+    window = analysis.window.end_ns - analysis.window.start_ns
+    steps = case.recording.steps
+    gaps = analysis.gaps
+    for cause in sorted(program.causes - NOT_REPLAYED - {"covered-sync"}):
+        mine = gaps.cause == gaps.rule_ids.index(cause)
+        if int((gaps.end_ns - gaps.start_ns)[mine].sum()) < LEAST_SHARE * window:
+            continue
+        engine = (
+            WithoutDispatch(program)
+            if cause == "launch-bound"
+            else Later(program, frozenset({cause}))
+        )
+        true = length(full, steps) - length(engine.go(), steps)
+        yield Gain(case, cause, window, replayer.without_cause(cause, gaps), true)
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> list[Gain]:
+    path = tmp_path_factory.mktemp("replayed") / "run.pt.trace.json"
+    cases = chain(alone(SEED), mixed(SEED + 1, 60))
+    result = [gain for case in cases for gain in gains(case, path)]
+    print(table(result))
+    return result
+
+
+def by_cause(gains: list[Gain]) -> dict[str, list[Gain]]:
+    groups: dict[str, list[Gain]] = defaultdict(list)
+    for gain in gains:
+        groups[gain.cause].append(gain)
+    return dict(sorted(groups.items()))
+
+
+def table(gains: list[Gain]) -> str:
+    """What the thresholds below are read from."""
+    lines = [f"{'cause':18} {'cases':>5} {'within':>7} {'replayed ms':>12} {'true ms':>9}"]
+    for cause, group in by_cause(gains).items():
+        known = [g for g in group if g.replayed is not None]
+        share = sum(g.within for g in known) / max(len(known), 1)
+        replayed = sum(g.replayed or 0 for g in known) / 1e6
+        true = sum(g.true for g in known) / 1e6
+        lines.append(f"{cause:18} {len(known):5d} {share:7.3f} {replayed:12.1f} {true:9.1f}")
+    lines += [
+        f"  {g.case.name[:60]:60} {g.cause:16} {(g.replayed or 0) / 1e6:8.2f} {g.true / 1e6:8.2f}"
+        for g in gains
+        if g.replayed is not None and not g.within
+    ]
+    return "\n".join(lines)
+
+
+def test_a_replay_without_a_cause_gains_what_the_program_gains(found: list[Gain]) -> None:
+    known = [gain for gain in found if gain.replayed is not None]
+    assert len(known) >= 150
+    assert sum(gain.within for gain in known) >= SHARE_WITHIN * len(known)
+
+
+def test_every_cause_alone_adds_up_to_what_the_programs_gain(found: list[Gain]) -> None:
+    groups = by_cause([g for g in found if g.case.group == "alone" and g.replayed is not None])
+    assert len(groups) >= 9
+    for cause, group in groups.items():
+        replayed, true = sum(g.replayed or 0 for g in group), sum(g.true for g in group)
+        assert abs(replayed - true) <= TOLERANCE * true, cause
+
+
+def test_few_recordings_cannot_be_replayed(found: list[Gain]) -> None:
+    assert sum(gain.replayed is None for gain in found) <= 0.05 * len(found)
