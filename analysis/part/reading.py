@@ -18,14 +18,15 @@ from whichlayer.analysis.part.needed import NOTHING, Wanted, needed
 from whichlayer.analysis.reader import read_chrome_json
 from whichlayer.analysis.reader.collector import Collector
 from whichlayer.analysis.reader.events import DECODE_ERRORS, Event, decode_loose
-from whichlayer.analysis.reader.framing import Limits, decode_guess
+from whichlayer.analysis.reader.framing import decode_guess
 from whichlayer.analysis.reader.full_args import RowArguments
 from whichlayer.analysis.reader.keep import OUTLINE, Outlined
 from whichlayer.analysis.reader.progress import Report
 from whichlayer.analysis.reader.repair import versions
 from whichlayer.analysis.reader.source import TraceSource
 from whichlayer.analysis.trace.assemble import Slices, assemble
-from whichlayer.analysis.trace.columns import Trace
+from whichlayer.analysis.trace.classify import kind_of_category
+from whichlayer.analysis.trace.columns import Trace, UInt8
 from whichlayer.analysis.trace.lanes import lane_order
 
 #: Names the size of text, in bytes, from which on a part is read as one.
@@ -36,9 +37,6 @@ VARIABLE: Final = "WHICHLAYER_PART_FROM"
 _FROM: Final = 64_000_000
 
 _BLOCK: Final = 1 << 20
-
-#: How much text is decoded at once for an outline, which makes less of it.
-_CHUNK: Final = 1 << 21
 
 
 class _Unlike(Exception):
@@ -87,7 +85,7 @@ def _is_large(path: str) -> bool:
 def _read(path: str, wanted: Wanted, whole: Callable[[], Trace], report: Report | None) -> Trace:
     with TraceSource(path) as source:
         collector = Collector(OUTLINE)
-        around = read_chrome_json.collect_events(source, collector, report, Limits(_CHUNK))
+        around = read_chrome_json.collect_events(source, collector, report)
         outline = assemble(collector.recording(source, around.header, []))
         stretch = needed(outline, wanted) or NOTHING
         keep = stretch.on_clock(outline.origin_ns)
@@ -114,13 +112,21 @@ def _taken_apart(outline: Trace, collector: Collector) -> Slices:
         end_ns=outline.end_ns,
         name_id=outline.name_id,
         category_id=outline.category_id,
-        kind=outline.kind,
+        kind=_by_category(outline),
         lane_id=lanes[outline.lane_id] if len(lanes) else outline.lane_id,
         correlation=outline.correlation,
         external_id=outline.external_id,
         detail_id=outline.detail_id,
         event=outline._full_args.event,
     )
+
+
+def _by_category(trace: Trace) -> UInt8:
+    """The kinds of slices before names were looked at."""
+    kinds = trace.kind.copy()
+    for category in np.flatnonzero(np.bincount(trace.category_id)).tolist():
+        kinds[trace.category_id == category] = kind_of_category(trace.strings[category])
+    return kinds
 
 
 def _again(

@@ -65,11 +65,12 @@ class SliceBuilder:
         self.bad_duration += int((duration.bad & ~start.bad).sum())
         self.negative_duration += int((backward & ~start.bad).sum())
         end_ns = np.where(backward, start_ns, end_ns)
-        self.reach.note(start_ns[~start.bad], end_ns[~start.bad])
+        bad = start.bad
+        self.reach.note(start_ns[~bad], end_ns[~bad])
         if self.keep is not None:
-            rows = self._kept(events, group, start_ns, end_ns, start.bad)
+            rows = self._kept(events, group, start_ns, end_ns, bad)
             events, group, number = pick(events, rows), group[rows], number[rows]
-            start_ns, end_ns = start_ns[rows], end_ns[rows]
+            start_ns, end_ns, bad = start_ns[rows], end_ns[rows], bad[rows]
         strings = self.strings
         columns = Slices(
             start_ns=start_ns,
@@ -86,14 +87,17 @@ class SliceBuilder:
         for kind in np.bincount(columns.kind).nonzero()[0].tolist():
             rows = np.flatnonzero(columns.kind == kind)
             self._fill(columns, events, group[rows], SliceKind(kind), rows)
-        if self.keep is None and bool(start.bad.any()):
-            columns.take(np.flatnonzero(~start.bad))
+        if bool(bad.any()):
+            columns.take(np.flatnonzero(~bad))
         self._chunks.append(columns)
 
     def _kept(
         self, events: Sequence[Event], group: Int32, start_ns: Int64, end_ns: Int64, bad: Bool
     ) -> Int64:
-        """The rows that are kept of a file of which a part is wanted; an outline notes others."""
+        """The rows that are kept of a file of which a part is wanted; an outline notes others.
+
+        Among those of an outline are bad ones, which have lanes as any.
+        """
         assert self.keep is not None
         if self.keep != OUTLINE:
             return np.flatnonzero(self.keep.inside(start_ns, end_ns) & ~bad)
@@ -102,7 +106,7 @@ class SliceBuilder:
         dropped = ~kept & ~bad
         self.lanes.of_groups(group[dropped])
         self.dropped.add(start_ns[dropped], end_ns[dropped], kind[dropped])
-        return np.flatnonzero(kept & ~bad)
+        return np.flatnonzero(kept | bad)
 
     def _fill(
         self,

@@ -20,7 +20,8 @@ class Extent:
         stray: bool (n,), which of the slices that were kept are strays.
         strays: how many there are among all.
         origin_ns: the first start that counts.
-        last_ns: end of the last slice that is neither a stray nor the recording itself.
+        last_ns: end of the last slice that is neither a stray nor the recording itself; the
+            origin without any.
     """
 
     stray: Bool
@@ -52,8 +53,9 @@ def extent_of(
         others = Others(len(dropped), first, last_start)
         here = _extent(start_ns, end_ns, kind, find_strays(start_ns, end_ns, kind, others))
         counted = bool((~here.stray & (kind != SliceKind.PROFILER)).any())
-        origin = min(here.origin_ns, first) if counted else first
-        return Extent(here.stray, here.strays, origin, max(here.last_ns, last))
+        if counted:
+            first, last = min(here.origin_ns, first), max(here.last_ns, last)
+        return Extent(here.stray, here.strays, first, last)
     count, (starts, ends) = len(start_ns), dropped.times()
     start_ns, end_ns = np.concatenate((start_ns, starts)), np.concatenate((end_ns, ends))
     kind = np.concatenate((kind, np.full(len(starts), SliceKind.OTHER, np.uint8)))
@@ -63,12 +65,9 @@ def extent_of(
 
 def _extent(start_ns: Int64, end_ns: Int64, kind: UInt8, stray: Bool) -> Extent:
     counted = ~stray & (kind != SliceKind.PROFILER)
-    return Extent(
-        stray,
-        int(stray.sum()),
-        _origin(start_ns, stray, counted),
-        int(end_ns[counted].max()) if counted.any() else 0,
-    )
+    origin = _origin(start_ns, stray, counted)
+    last = int(end_ns[counted].max()) if counted.any() else origin
+    return Extent(stray, int(stray.sum()), origin, last)
 
 
 def _origin(start_ns: Int64, stray: Bool, counted: Bool) -> int:
