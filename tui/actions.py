@@ -199,14 +199,14 @@ class KeyActions(App[int]):
 
     def action_clear(self) -> None:
         """Nothing selected, the timeline in focus; where that is so, the end of reading."""
-        timeline = self.query_one("#timeline")
+        timelines = self.query("#timeline")  # none before the panes are there
         clear = self.look is None or (self.look.selection, self.look.anchor_ns) == (None, None)
-        if clear and timeline.has_focus and self.stop_reading():
+        if clear and all(one.has_focus for one in timelines) and self.stop_reading():
             return
         if self.look is not None and not clear:
             self.look_at(self.look.cleared())
         self.say("")
-        timeline.focus()
+        timelines.focus()
 
     def action_fold(self) -> None:
         """Show more or less of the lane of the cursor."""

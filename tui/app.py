@@ -67,7 +67,7 @@ else:
 WRONG_INPUT = 2
 
 #: Keys that are answered before there is anything they could act on.
-_EARLY_ACTIONS = frozenset({"quit", "interrupt", "theme"})
+_EARLY_ACTIONS = frozenset({"quit", "interrupt", "theme", "clear"})
 
 #: Share of the view that a chosen stretch takes where it has to be zoomed to.
 _STRETCH_SHARE = 0.25

@@ -16,7 +16,7 @@ from whichlayer.analysis.trace.columns import Trace
 from whichlayer.tui.app import WhichlayerApp, run
 from whichlayer.tui.document import Extent, open_document
 from whichlayer.tui.load import Loader, Post, Stopped
-from whichlayer.tui.loading import Stage
+from whichlayer.tui.loading import Loading, Stage
 from whichlayer.tui.messages import DocumentOpened, LoadFailed, LoadProgressed, PanesImported
 from whichlayer.tui.widgets.panel import Panel
 
@@ -239,6 +239,23 @@ async def test_panes_that_come_after_the_first_picture_have_their_places(
         assert len({pane.label_cells for pane in app.panes}) == 1
         assert text_of(app, "overview")[0].startswith(" overview")
         assert app.focused is app.query_one("#timeline")
+
+
+async def test_escape_stops_reading_before_there_are_panes(
+    trace: Trace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept: list[bool] = []
+    monkeypatch.delitem(sys.modules, "whichlayer.tui.panes")
+    loader = WaitingLoader("a.json", Options(), no_reader)
+    monkeypatch.setattr(loader, "keep_part", lambda: kept.append(True))
+    app = WhichlayerApp(loader)
+    async with app.run_test() as pilot:
+        await pilot.press("escape")
+        assert not kept
+        app.post_message(LoadProgressed(Loading(Stage.READING, 1, 9, 5, can_stop=True)))
+        await pilot.pause()
+        await pilot.press("escape")
+        assert kept == [True]
 
 
 class WaitingLoader(ReadyLoader):
