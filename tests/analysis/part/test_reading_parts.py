@@ -38,6 +38,7 @@ TIMES = st.integers(0, 90).map(lambda n: CLOCK + n)
 ODD_TIMES = st.sampled_from(
     [0, -5, 4 * CLOCK, Verbatim(f'"{CLOCK}.25"'), Verbatim(f"{CLOCK + 7}.125")]
 )
+CATEGORIES = ("cpu_op", "python_function", "kernel", "cuda_runtime", "gpu_memcpy", "Trace", "x")
 EVENTS = st.fixed_dictionaries(
     {
         "ph": st.sampled_from([*"XXXXXXXXBEBEbeiInCstsfM", "?"]),
@@ -48,8 +49,7 @@ EVENTS = st.fixed_dictionaries(
             ["a", "b", "", "ProfilerStep#1", "ProfilerStep#2", "ProfilerStep#3", "[memory]"]
         ),
         "cat": st.sampled_from(
-            ["cpu_op", "python_function", "kernel", "cuda_runtime", "gpu_memcpy", "Trace", "x"]
-            + ["user_annotation", "user_annotation", "Operator", "ac2g", ""]
+            [*CATEGORIES, "user_annotation", "user_annotation", "Operator", "ac2g", ""]
         ),
     },
     optional={
