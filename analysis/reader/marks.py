@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+from array import array
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from whichlayer.analysis.reader.arguments import as_int64
 from whichlayer.analysis.reader.decimals import Times, parse_times
-from whichlayer.analysis.reader.events import ABSENT, Event, Id, Raw, pick
+from whichlayer.analysis.reader.events import ABSENT, DECODE_ERRORS, Event, Id, Raw, pick
 from whichlayer.analysis.reader.groups import Groups
 from whichlayer.analysis.reader.intern import Intern
 from whichlayer.analysis.reader.keep import Keep, Reach
@@ -56,7 +58,7 @@ class Marks:
         self._flows: list[tuple[Int64, Int32, Int64]] = []
         self._flow_names: dict[str, int] = {}
         self._series: Intern[tuple[str, str, str]] = Intern()
-        self._samples: list[tuple[int, int, float]] = []
+        self._samples: list[tuple[Int32, Int64, np.ndarray[Any, Any]]] = []
         self.bad = 0
 
     def add_instants(self, events: Sequence[Event], group: Int32) -> None:
@@ -89,18 +91,26 @@ class Marks:
         """Takes events of phase ``C``: every numeric argument is a series."""
         times = parse_times([one.ts for one in events])
         self.bad += int(times.bad.sum())
-        rounded = times.rounded().tolist()
+        numbers, series, values = self._series, array("i"), array("d")
+        samples = np.zeros(len(events), np.int64)  # of each event
         arguments = _decoded_arguments([one.args for one in events])
-        for row, (event, values) in enumerate(zip(events, arguments, strict=True)):
-            if times.bad[row]:
-                continue
+        for row in np.flatnonzero(~times.bad).tolist():
+            event, before = events[row], len(series)
             process = str(self._groups.keys[int(group[row])][2])
             name = event.name if event.id == "" else f"{event.name}[{event.id}]"
-            for field, value in values.items():
-                number = _number(value)
+            for field, value in arguments[row].items():
+                number = value if type(value) is float else _number(value)
                 if not math.isnan(number):
-                    series = self._series[process, name, field]
-                    self._samples.append((series, rounded[row], number))
+                    series.append(numbers[process, name, field])
+                    values.append(number)
+            samples[row] = len(series) - before
+        self._samples.append(
+            (
+                np.array(series, np.int32),
+                np.repeat(times.rounded(), samples),
+                np.array(values, np.float64),
+            )
+        )
 
     def take(self, other: Marks, numbering: Numbering) -> None:
         """Adds the marks of another, which is used up."""
@@ -114,8 +124,8 @@ class Marks:
             named = numbers < -1
             numbers[named] = names[-2 - numbers[named]]
             self._flows.append((time, groups[group], numbers))
-        series = self._series.take(other._series).tolist()
-        self._samples += [(series[one], time, value) for one, time, value in other._samples]
+        series = self._series.take(other._series)
+        self._samples += [(series[own], time, value) for own, time, value in other._samples]
         self.bad += other.bad
 
     def complete(self, stretch: Marks) -> None:
@@ -155,12 +165,8 @@ class Marks:
 
     def counters(self) -> Counters:
         """All counter samples, in the order of the file."""
-        return Counters(
-            series=tuple(self._series),
-            series_id=np.array([sample[0] for sample in self._samples], np.int32),
-            time_ns=np.array([sample[1] for sample in self._samples], np.int64),
-            value=np.array([sample[2] for sample in self._samples], np.float64),
-        )
+        series, time, value = _joined(self._samples, (np.int32, np.int64, np.float64))
+        return Counters(tuple(self._series), series, time, value)
 
     def _wanted(
         self, events: Sequence[Event], times: Times, group: Int32
@@ -199,11 +205,13 @@ def _joined(chunks: list[Any], types: Sequence[type]) -> list[Any]:
 
 
 def _decoded_arguments(texts: Sequence[Raw]) -> list[Mapping[str, Any]]:
-    found: list[Mapping[str, Any]] = []
-    for text in texts:
-        decoded = None if text is ABSENT else decode_value(bytes(text))
-        found.append(decoded if isinstance(decoded, dict) else {})
-    return found
+    present = [b"{}" if text is ABSENT else text for text in texts]
+    decoded: Sequence[object]
+    try:
+        decoded = msgspec.json.decode(b"[%b]" % b",".join(present))
+    except DECODE_ERRORS:
+        decoded = [decode_value(bytes(text)) for text in present]
+    return [one if isinstance(one, dict) else {} for one in decoded]
 
 
 def _number(value: object) -> float:
