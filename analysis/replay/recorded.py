@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from whichlayer.analysis.replay.schedule import Calls, Work
+from whichlayer.analysis.replay.schedule import TICK_NS, Calls, Work
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import SliceKind
 
@@ -84,9 +84,10 @@ class RecordedSyncs:
             found = -1 if stream is None else self._last_before(calls, stream, at)
         else:
             return None
+        if found < 0 or work.call[found] >= call:
+            return None
         # Work that ended after the call's return cannot be what it waited for.
-        late = found >= 0 and work.end_ns[found] > calls.leave_ns[call] + 2_000
-        return None if found < 0 or late else [found]
+        return None if work.end_ns[found] > calls.leave_ns[call] + TICK_NS else [found]
 
 
 def _number(detail: Mapping[str, Any], key: str) -> int:

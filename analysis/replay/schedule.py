@@ -93,6 +93,8 @@ class Work:
         return int(self.stream.max(initial=-1)) + 1
 
 
+#: Clocks of host and device may differ by this (whole microseconds at both ends).
+TICK_NS = 2_000
 #: Earlier than any instant of a recording, and far from overflow when added to.
 NEVER = -(1 << 60)
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from whichlayer.analysis.replay.recorded import RecordedSyncs
 from whichlayer.analysis.replay.schedule import (
     NEVER,
+    TICK_NS,
     Bool,
     CallKind,
     Calls,
@@ -32,7 +33,6 @@ from whichlayer.analysis.replay.timing import (
     MIN_SAMPLES,
     Launches,
 )
-from whichlayer.analysis.replay.waits import TICK_NS
 from whichlayer.analysis.results import Role
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import SliceKind

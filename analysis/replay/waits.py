@@ -14,6 +14,7 @@ import numpy as np
 from whichlayer.analysis.replay.extract import FREES
 from whichlayer.analysis.replay.recorded import RecordedSyncs
 from whichlayer.analysis.replay.schedule import (
+    TICK_NS,
     Bool,
     CallKind,
     Calls,
@@ -24,8 +25,6 @@ from whichlayer.analysis.replay.schedule import (
 )
 from whichlayer.analysis.trace.columns import Trace
 
-#: Clocks of host and device may differ by this (whole microseconds at both ends).
-TICK_NS = 2_000
 #: No launch latency is off by more than this from the usual one.
 LATENCY_ERROR_NS = 20_000
 _EVENT = re.compile(r"EventSynchronize|EventsWait|EventWait|EventHostSynchronize")

@@ -112,6 +112,44 @@ def test_a_collective_delays_what_waited_for_it_as_long_as_it_runs(tmp_path: Pat
     assert worth(analysis, "exposed-comm") == pytest.approx(1000, abs=5)
 
 
+def sync_event(program: Program, kind: str, start: float, call: int, **args: int) -> None:
+    """A synchronisation event as ``enable_cuda_sync_events`` records it."""
+    known = {"device": 0, "stream": 7, "cuda_sync_kind": kind, "correlation": call} | args
+    program.slice("cuda_sync", kind, start, 1, pid=0, tid=7, args=known)
+
+
+def test_a_recorded_event_says_what_a_stream_waits_for(tmp_path: Path) -> None:
+    program = Program()
+    program.kernel("other", 10, 890, (0, 5), stream=20)
+    recorded = program.call("cudaEventRecord", 6, 1)
+    waited = program.call("cudaStreamWaitEvent", 8, 1)
+    sync_event(
+        program, "Stream Wait Event", 9, waited,
+        wait_on_stream=20, wait_on_cuda_event_record_corr_id=recorded,
+    )  # fmt: skip
+    program.annotation(LOADER, 20, 1000)
+    program.kernel("after", 1036, 100, (1026, 5))
+    # The event was over in time; without the loader it is what the kernel waits for, until 900.
+    analysis = program.analysis(tmp_path)
+    assert gain(analysis, "dataloader-wait") == pytest.approx(1036 - 900, abs=5)
+
+
+def test_a_recorded_event_says_what_the_host_waits_for(tmp_path: Path) -> None:
+    program = Program()
+    program.kernel("first", 10, 100, (0, 5))
+    recorded = program.call("cudaEventRecord", 6, 1)
+    program.kernel("second", 111, 1000, (12, 5))
+    waited = program.call("cudaEventSynchronize", 20, 95)
+    sync_event(
+        program, "Event Sync", 20, waited,
+        wait_on_stream=7, wait_on_cuda_event_record_corr_id=recorded,
+    )  # fmt: skip
+    base = base_replay(program.trace(tmp_path))
+    assert base is not None
+    (call,) = np.flatnonzero(base.schedule.calls.kind == CallKind.WAIT)
+    assert base.schedule.waits.of(int(call)).tolist() == [0]
+
+
 def test_a_full_queue_holds_the_thread_in_a_replay_too(tmp_path: Path) -> None:
     program = Program()
     for i in range(1100):
@@ -181,8 +219,15 @@ def programs(draw: st.DrawFn) -> Program:
     for _ in range(draw(st.integers(1, 16))):
         thread = draw(st.sampled_from((4242, AUTOGRAD)))
         now += draw(times)
-        what = draw(st.integers(0, 4))
-        if what == 0:
+        what = draw(st.integers(0, 5))
+        if what == 5:
+            kind = draw(st.sampled_from(("Stream Wait Event", "Event Sync", "Stream Sync")))
+            number = draw(st.integers(100, 112))
+            sync_event(
+                program, kind, now, draw(st.integers(100, 112)), stream=draw(st.integers(7, 9)),
+                wait_on_stream=draw(st.integers(-1, 9)), wait_on_cuda_event_record_corr_id=number,
+            )  # fmt: skip
+        elif what == 0:
             program.call("cudaDeviceSynchronize", now, draw(times), thread)
         elif what == 1:
             program.call("cudaStreamWaitEvent", now, draw(times), thread)
