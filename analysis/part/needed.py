@@ -20,7 +20,7 @@ from whichlayer.analysis.results import Window
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.window import choose_window
 
-#: Before a span at least this much is read: leads and waits last longer only where the span does.
+#: Before a span at least this much is read where no steps tell how long leads and waits last.
 LEAST_BEFORE_NS: Final = 1_000_000_000
 
 #: What a thread does at the end of a window is judged by how long it goes on; nothing is asked
@@ -44,15 +44,10 @@ class Wanted:
     span_ns: tuple[int, int] | None = None
 
 
-def before_span(span_ns: tuple[int, int]) -> int:
-    """How much is read before a span, in nanoseconds: the span once more, and at least a second."""
-    return max(span_ns[1] - span_ns[0], LEAST_BEFORE_NS)
-
-
 def needed(trace: Trace, wanted: Wanted) -> Keep | None:
     """The stretch that is needed in full, since the trace start; None where nothing is wanted.
 
-    It begins a step (of a span: as much again) before the window, or where the window's first
+    It begins with the step before the window, or the window's length before it, or where its first
     kernel was launched if that is earlier. It ends a little after the window and what ends the
     gap there.
 
@@ -65,15 +60,23 @@ def needed(trace: Trace, wanted: Wanted) -> Keep | None:
         window = choose_window(trace, devices, Options(wanted.span_ns, wanted.steps))
     except ValueError:  # no such steps, or an empty span: whoever analyses says so
         return None
+    begun = min([window.start_ns, *(_first_launch(trace, one, window) for one in devices)])
     if wanted.span_ns is not None:
-        low, high = window.start_ns - before_span(wanted.span_ns), window.end_ns
+        low, high = _before_span(trace, window, begun), window.end_ns
     else:
-        low = min(window.start_ns, _step_before(trace, window))
+        low = min(begun, _step_before(trace, window))
         high = max(window.end_ns, window.steps[-1].end_ns)
-    for device in devices:
-        low = min(low, _first_launch(trace, device, window))
-        high = max(high, _gap_end(trace, device, window.end_ns))
+    high = max([high, *(_gap_end(trace, one, window.end_ns) for one in devices)])
     return Keep(low, high + AFTER_NS)
+
+
+def _before_span(trace: Trace, window: Window, begun_ns: int) -> int:
+    """When the step before the one begins in which a span's work is launched first."""
+    length = window.end_ns - window.start_ns
+    steps = [step.start_ns for step in trace.steps if step.start_ns <= begun_ns]
+    if len(steps) < 2:
+        return begun_ns - max(length, LEAST_BEFORE_NS)
+    return min(steps[-2], begun_ns - length)
 
 
 def _step_before(trace: Trace, window: Window) -> int:

@@ -145,7 +145,10 @@ def _again(
         for chunk in chunks:
             events: list[Event] = []
             for offset, length in chunk.place:
-                _skip(source, offset - at)
+                if at:
+                    _skip(source, offset - at)
+                else:  # in one leap, where the file allows it
+                    source.skip(offset)
                 events += _decoded(_text(source, length))
                 at = offset + length
             if len(events) != chunk.events:
