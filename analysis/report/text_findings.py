@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from whichlayer.analysis.layers import layer_name
+from whichlayer.analysis.replay.causes import UPPER_BOUND
 from whichlayer.analysis.report.text_budget import platform
 from whichlayer.analysis.report.text_layout import wrap
 from whichlayer.analysis.report.units import share_text, time_text
@@ -37,11 +38,10 @@ def _finding(place: int, finding: Finding, owner: str) -> list[str]:
 
 
 def _headline(finding: Finding) -> str:
-    worth = (
-        ""
-        if finding.recoverable_ns is None
-        else f", recoverable {time_text(finding.recoverable_ns)}"
-    )
+    worth = ""
+    if finding.recoverable_ns is not None:
+        most = "at most " if finding.rule in UPPER_BOUND else ""
+        worth = f", recoverable {most}{time_text(finding.recoverable_ns)}"
     return (
         f"[{finding.layer.text.letter}] {finding.rule}: {finding.title} "
         f"({time_text(finding.time_ns)}, {share_text(finding.share)}{worth}, "
