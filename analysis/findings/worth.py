@@ -16,6 +16,11 @@ from whichlayer.analysis.results import Analysis, Finding
 MAX_REPLAYED = 8
 #: Less than this share of the window is not replayed. Setting ``replay.min_share``.
 MIN_SHARE = 0.01
+#: A finding that gains less than this share of its time is told why. Setting ``replay.little``.
+LITTLE = 0.5
+_ELSEWHERE = (
+    "gone alone it gains less than it takes: the window would then wait for the host or other work"
+)
 _BOUND = (
     "recoverable is an upper bound: dispatch is never free, and the profiler slows the host",
     "recoverable is an upper bound: as if other work could hide all of it",
@@ -62,6 +67,8 @@ def _valued(finding: Finding, analysis: Analysis, replayer: Replayer) -> Finding
     evidence = finding.evidence
     if finding.rule in UPPER_BOUND:
         evidence = (*evidence, _BOUND[finding.rule != "launch-bound"])
+    if gain < LITTLE * finding.time_ns:
+        evidence = (*evidence, _ELSEWHERE)
     return replace(finding, recoverable_ns=gain, evidence=evidence)
 
 
