@@ -238,4 +238,4 @@ class Document:
             if window.ended:
                 return False
             window.drop(max(0, len(window.data) - _OVERLAP))
-            window.fill(2 * _STEP)
+            window.fill(len(window.data) + _STEP)
