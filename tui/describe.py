@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from whichlayer.analysis.errors import TraceWarning
 from whichlayer.analysis.gaps.explain import explain_gap
 from whichlayer.analysis.layers import Layer, layer_name
+from whichlayer.analysis.report.text_findings import recoverable_text
 from whichlayer.analysis.report.units import UNKNOWN, count_text, rate_text, share_text, time_text
 from whichlayer.analysis.results import (
     Analysis,
@@ -68,8 +69,8 @@ def describe_finding(analysis: Analysis, finding: Finding) -> list[Line]:
     """A finding in full."""
     vendor = analysis.devices[0].vendor if analysis.devices else ""
     worth = f"{time_text(finding.time_ns)}, {share_text(finding.share)} of the window"
-    if finding.recoverable_ns is not None:
-        worth += f"; recoverable {time_text(finding.recoverable_ns)}"
+    if recoverable := recoverable_text(finding):
+        worth += f"; {recoverable}"
     lines = [
         Line(layer_name(finding.layer, vendor), layer=finding.layer, strong=True),
         Line(f"{finding.rule}: {clean(finding.title)}", strong=True),

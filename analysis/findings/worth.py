@@ -42,16 +42,22 @@ def rank_by_worth(
         else finding
         for place, finding in enumerate(by_time)
     ]
-    found.sort(key=lambda finding: (-_worth(finding), finding.rule))
+    found.sort(key=lambda finding: (-worth_of(finding), finding.rule))
     return tuple(found)
 
 
-def _worth(finding: Finding) -> int:
+def worth_of(finding: Finding) -> int:
+    """Nanoseconds by which a finding is ranked."""
     if finding.recoverable_ns is None:
         return finding.time_ns
-    if finding.rule in UPPER_BOUND:
+    if is_bound(finding):
         return min(finding.recoverable_ns, finding.time_ns)
     return finding.recoverable_ns
+
+
+def is_bound(finding: Finding) -> bool:
+    """Whether what it recovers is an upper bound."""
+    return finding.recoverable_ns is not None and finding.rule in UPPER_BOUND
 
 
 def _valued(finding: Finding, analysis: Analysis, replayer: Replayer) -> Finding:

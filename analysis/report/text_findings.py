@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from whichlayer.analysis.findings.worth import is_bound
 from whichlayer.analysis.layers import layer_name
-from whichlayer.analysis.replay.causes import UPPER_BOUND
 from whichlayer.analysis.report.text_budget import platform
 from whichlayer.analysis.report.text_layout import wrap
 from whichlayer.analysis.report.units import share_text, time_text
@@ -38,15 +38,21 @@ def _finding(place: int, finding: Finding, owner: str) -> list[str]:
 
 
 def _headline(finding: Finding) -> str:
-    worth = ""
-    if finding.recoverable_ns is not None:
-        most = "at most " if finding.rule in UPPER_BOUND else ""
-        worth = f", recoverable {most}{time_text(finding.recoverable_ns)}"
+    recoverable = recoverable_text(finding)
+    worth = f", {recoverable}" if recoverable else ""
     return (
         f"[{finding.layer.text.letter}] {finding.rule}: {finding.title} "
         f"({time_text(finding.time_ns)}, {share_text(finding.share)}{worth}, "
         f"confidence {finding.confidence})"
     )
+
+
+def recoverable_text(finding: Finding) -> str:
+    """What removing its cause would gain, empty where that is not known."""
+    if finding.recoverable_ns is None:
+        return ""
+    most = "at most " if is_bound(finding) else ""
+    return f"recoverable {most}{time_text(finding.recoverable_ns)}"
 
 
 def _where(where: Where) -> str:

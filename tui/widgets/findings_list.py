@@ -7,6 +7,7 @@ from textual import events
 from textual.strip import Strip
 
 from whichlayer.analysis.errors import TraceWarning
+from whichlayer.analysis.findings.worth import is_bound, worth_of
 from whichlayer.analysis.report.units import share_text, time_text
 from whichlayer.analysis.results import Finding
 from whichlayer.analysis.text import clean
@@ -74,10 +75,10 @@ class FindingsList(Panel):
 
     def _finding(self, finding: Finding, style: Style) -> list[Piece]:
         width = self.size.width
-        worth = finding.time_ns if finding.recoverable_ns is None else finding.recoverable_ns
         figures = f"{share_text(finding.share):>8}"
         if width > _BOTH_FIGURES:
-            figures = f"{time_text(worth):>9}{figures}"
+            most = "≤" if is_bound(finding) else ""
+            figures = f"{most + time_text(worth_of(finding)):>9}{figures}"
         room = max(width - len(figures) - 4, 4)
         text = finding.rule
         if room - len(text) > _LEAST_TITLE:
