@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import io
 import os
+import select
 import shutil
 import sys
 import tempfile
@@ -26,6 +28,10 @@ _BLOCK: Final = 1 << 20
 #: Room that is left on the disk, and how many bytes may come before it is looked at again.
 _RESERVE: Final = 1 << 30
 _CHECKED: Final = 1 << 26
+
+#: While nothing comes, how far it is is told again this often (seconds): what is told too soon
+#: after the last time is not shown, and whoever wants no more of it says so when told.
+_TOLD_S: Final = 0.25
 
 #: The pipe that the terminal replaced, and the file that holds what came, once there are any.
 _pipes: list[IO[bytes]] = []
@@ -52,7 +58,8 @@ def spool(stream: IO[bytes] | None = None, report: Report | None = None) -> str:
 
     Args:
         stream: instead of standard input.
-        report: called now and then; what it raises ends the reading and comes out of here.
+        report: called now and then, also while nothing comes through a pipe; what it raises
+            ends the reading and comes out of here.
 
     Raises:
         TraceError: nothing is piped in, or it does not fit on the disk.
@@ -89,7 +96,7 @@ def _written(source: IO[bytes], report: Report | None) -> str:
 
 def _copy(source: IO[bytes], file: IO[bytes], folder: str, report: Report | None) -> None:
     written = checked = 0
-    while block := source.read(_BLOCK):
+    while block := _next(source, written, report):
         if written >= checked:
             checked = written + _CHECKED
             if shutil.disk_usage(folder).free < _RESERVE:
@@ -105,6 +112,23 @@ def _copy(source: IO[bytes], file: IO[bytes], folder: str, report: Report | None
         written += len(block)
         if report is not None:
             report(Progress(written, 0, 0))
+
+
+def _next(source: IO[bytes], written: int, report: Report | None) -> bytes:
+    """What comes next, empty at the end; until then the report is that nothing has come."""
+    # With a buffer in between, what can be read is not what the system knows of.
+    if report is not None and isinstance(source, io.FileIO):
+        while not _has_input(source.fileno()):
+            report(Progress(written, 0, 0))
+    return source.read(_BLOCK)
+
+
+def _has_input(descriptor: int) -> bool:
+    """Whether reading would not have to wait, after a while in which it would."""
+    try:
+        return bool(select.select([descriptor], [], [], _TOLD_S)[0])
+    except (OSError, ValueError):  # nothing that can be waited for: reading it has to do
+        return True
 
 
 def _remove(path: str) -> None:

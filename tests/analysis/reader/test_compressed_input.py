@@ -193,6 +193,45 @@ def test_spooling_reports_and_leaves_nothing_when_stopped(
     assert not list(tmp_path.iterdir())
 
 
+def test_while_a_pipe_stalls_what_came_is_told_again_and_it_can_be_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr(standard_input, "_TOLD_S", 0.001)
+    reading, writing = os.pipe()
+    os.write(writing, b"12345")  # and no end
+    seen: list[int] = []
+
+    def stop_at_the_third(progress: Progress) -> None:
+        seen.append(progress.bytes_read)
+        if seen.count(5) == 3:
+            raise KeyboardInterrupt
+
+    with os.fdopen(reading, "rb", buffering=0) as pipe, pytest.raises(KeyboardInterrupt):
+        standard_input.spool(pipe, stop_at_the_third)
+    os.close(writing)
+    assert seen == [5, 5, 5]
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("selectable", [True, False])
+def test_what_nobody_can_wait_for_is_read_all_the_same(
+    selectable: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> object:
+        raise ValueError("filedescriptor out of range in select()")
+
+    if not selectable:
+        monkeypatch.setattr("select.select", refuse)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    (tmp_path / "a").write_bytes(bytes(3 << 20))
+    seen: list[Progress] = []
+    with open(tmp_path / "a", "rb", buffering=0) as file:
+        path = standard_input.spool(file, seen.append)
+    assert Path(path).stat().st_size == seen[-1].bytes_read == 3 << 20
+    Path(path).unlink()
+
+
 def test_a_disk_without_room_ends_spooling_in_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
