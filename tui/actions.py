@@ -155,13 +155,14 @@ class KeyActions(App[int]):
 
     def action_gap(self, step: int) -> None:
         """The next gap in time."""
-        if self.look is not None and self.document is not None:
-            word = "later" if step > 0 else "earlier"
-            self._go(travel.to_gap(self.document, self.look, step), f"no {word} gap")
+        if not self._knows_gaps() or self.look is None or self.document is None:
+            return
+        word = "later" if step > 0 else "earlier"
+        self._go(travel.to_gap(self.document, self.look, step), f"no {word} gap")
 
     def action_gap_by_size(self, step: int) -> None:
         """The largest gap; pressed again, the next smaller one, or back to the larger."""
-        if self.look is None or self.document is None:
+        if not self._knows_gaps() or self.look is None or self.document is None:
             return
         rank = 0 if self.gap_rank is None else self.gap_rank + step
         view = travel.to_gap_of_rank(self.document, self.look, rank)
@@ -173,6 +174,16 @@ class KeyActions(App[int]):
         self.gap_rank = rank
         count = len(self.document.whole_gaps[view.device])
         self.say(f"gap {rank + 1} of {count} by size")
+
+    def _knows_gaps(self) -> bool:
+        """Whether gaps were looked for at all; where not, the user is told why."""
+        from whichlayer.tui.document import Extent
+
+        if self.document is not None and self.document.analysis is not None:
+            return True
+        kept = self.document is not None and self.document.extent is Extent.KEPT_PART
+        self.say("a part of a trace: no gaps" if kept else "gaps are not known yet")
+        return False
 
     def action_slice(self, step: int) -> None:
         """The next slice of the row."""

@@ -134,13 +134,13 @@ class Loader:
             read: Callable[..., Trace] = self._read or load
             trace = read(self.path, progress=watched.report, **self._reuse, **self._wanted)
         except KeptPart as part:
-            kept = _marked(part.trace, self.path, watched.share)
+            kept = _marked(part.trace, self.path, watched.loading.share)
             watched.open(prepared(kept, Extent.KEPT_PART))
             tell(LoadProgressed(replace(watched.loading, stage=Stage.STOPPED)))
             return
         document = prepared(trace, Extent.WHOLE)
         drawn = watched.open(document)
-        tell(LoadProgressed(replace(watched.loading, stage=Stage.ANALYSING)))
+        tell(LoadProgressed(replace(watched.loading, stage=Stage.ANALYSING, events=trace.events)))
         drawn.wait(self.drawing_s)
         from whichlayer.analysis import analyse
 
@@ -157,15 +157,13 @@ class _Watched:
     """What the reader reports to: tells the screen, and shows it what there is so far.
 
     Attributes:
-        loading: what the screen was told last.
-        share: how much had been read at the last report, None where that is not known.
+        loading: what the screen was told last; once reading was stopped, how far it came.
     """
 
     def __init__(
         self, tell: Post, keep_part: threading.Event, clock: Clock, drawing_s: float
     ) -> None:
         self.loading = Loading()
-        self.share: float | None = None
         self._tell = tell
         self._keep_part = keep_part
         self._clock = clock
@@ -177,9 +175,13 @@ class _Watched:
 
     def report(self, progress: Progress) -> None:
         """Takes a report of the reader, in the reader's thread."""
-        if progress.bytes_total:
-            self.share = progress.bytes_read / progress.bytes_total
         if self._keep_part.is_set() and progress.snapshot is not None:
+            self.loading = replace(
+                self.loading,
+                bytes_read=progress.bytes_read,
+                bytes_total=progress.bytes_total,
+                events=progress.events,
+            )
             raise KeptPart(progress.snapshot())
         loading = self._pace.report(progress)
         if loading is not None:

@@ -177,7 +177,7 @@ def stoppable(slices: list[Slice], after: int) -> Loader:
 
     def read(path: str, progress: Report) -> Trace:
         known = known_of(slices)
-        progress(Progress(after * MEGA, 100 * MEGA, 500, lambda: known))
+        progress(Progress((after - 2) * MEGA, 100 * MEGA, 480, lambda: known))
         loader.keep_part()
         progress(Progress(after * MEGA, 100 * MEGA, 500, lambda: known))
         raise AssertionError("reading went on")
@@ -200,10 +200,27 @@ async def test_a_part_that_is_kept_says_so_and_has_no_verdict() -> None:
         assert "◐ stopped" in header and "1 note" in header
         for panel in ("kernels", "gaps", "findings", "layers"):
             assert "a part of a trace: no verdict" in "\n".join(text_of(app, panel)), panel
+        for key in ("]", "[", "}", "{"):
+            await pilot.press(key)
+            assert text_of(app, "footer")[0].strip() == "a part of a trace: no gaps"
         await pilot.press("exclamation_mark")
         await pilot.pause()
         assert isinstance(app.screen, QualityScreen)
         assert "reading was stopped at 41%" in app.screen.text
+
+
+@pytest.mark.parametrize("extent", [None, Extent.READING, Extent.WHOLE])
+async def test_before_the_analysis_gaps_are_not_known_rather_than_none(
+    extent: Extent | None,
+) -> None:
+    app = WhichlayerApp(ReadyLoader("a.json", Options(), no_reader))
+    async with app.run_test(size=(120, 40)) as pilot:
+        if extent is not None:
+            await know(app, pilot, part_of(file_order(), extent))
+        for key in ("]", "[", "}", "{"):
+            app.say("")
+            await pilot.press(key)
+            assert text_of(app, "footer")[0].strip() == "gaps are not known yet", key
 
 
 async def test_escape_clears_first_and_stops_reading_only_then() -> None:

@@ -102,6 +102,19 @@ def test_a_loader_posts_the_trace_before_its_analysis(trace: Trace, analysis: An
     assert stages == [Stage.ANALYSING, Stage.READY]
 
 
+def test_while_analysing_header_and_line_count_the_same_events(
+    trace: Trace, analysis: Analysis
+) -> None:
+    def read(path: str, progress: Report) -> Trace:
+        progress(Progress(MEGA, MEGA, 3))
+        return trace
+
+    posted = loaded(Loader("a.json", Options(), read, lambda trace, options: analysis))
+    told = [m.loading for m in posted if isinstance(m, LoadProgressed)]
+    (analysing,) = (one for one in told if one.stage is Stage.ANALYSING)
+    assert analysing.events == trace.events != 3
+
+
 def test_threads_take_shorter_turns_only_while_something_is_loaded(
     trace: Trace, analysis: Analysis
 ) -> None:
