@@ -87,7 +87,12 @@ def analyse(trace: Trace, options: Options | None = None) -> Analysis:
         budget=budget,
         budget_by_device=by_device,
         budget_by_step=_by_step(trace, recorded, segments, kernels, window),
-        verdict=verdict_of(budget, bool(recorded), caveat_of(warnings)),
+        verdict=verdict_of(
+            budget,
+            bool(recorded),
+            caveat_of(warnings),
+            cut=any(warning.code == "truncated" for warning in trace.warnings),
+        ),
         findings=(),
         warnings=tuple(warnings),
     )

@@ -58,14 +58,10 @@ def choose_window(trace: Trace, devices: tuple[Activities, ...], options: Option
     kernels included; without steps, from first to last GPU activity.
 
     Raises:
-        ValueError: no such steps, or an empty span.
+        ValueError: no such steps, or a span that holds nothing of the recording.
     """
     if options.span_ns is not None:
-        low, high = options.span_ns
-        if high <= low:
-            raise ValueError(f"the span {low / 1000:.3f}:{high / 1000:.3f} µs is empty")
-        inside = tuple(s for s in trace.steps if s.start_ns < high and s.end_ns > low)
-        return Window(low, high, inside, "the span asked for")
+        return _window_of_span(trace, options.span_ns)
     if options.steps is not None:
         return _window_of_steps(trace, devices, options.steps)
     if trace.steps:
@@ -82,6 +78,20 @@ def choose_window(trace: Trace, devices: tuple[Activities, ...], options: Option
 
 def _counted(steps: int) -> str:
     return "1 recorded step" if steps == 1 else f"{steps} recorded steps"
+
+
+def _window_of_span(trace: Trace, wanted: tuple[int, int]) -> Window:
+    """As much of a span as was recorded: nothing is known of what lies outside."""
+    low, high = max(wanted[0], 0), min(wanted[1], trace.duration_ns)
+    if high <= low:
+        asked = ":".join(f"{time / 1000:.3f}" for time in wanted)
+        raise ValueError(
+            f"the span {asked} µs holds nothing of the recording, which ends at "
+            f"{trace.duration_ns / 1000:.3f} µs"
+        )
+    inside = tuple(s for s in trace.steps if s.start_ns < high and s.end_ns > low)
+    clipped = "" if (low, high) == wanted else ", as far as it was recorded"
+    return Window(low, high, inside, f"the span asked for{clipped}")
 
 
 def _window_of_steps(

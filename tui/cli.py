@@ -190,7 +190,7 @@ def _show(path: str, typed: Namespace) -> int:
     from whichlayer.tui.app import run
 
     with _refusals(path, typed):
-        return run(path, _options(typed), cache=not typed.no_cache)
+        return run(path, _options(typed), cache=_uses_cache(typed))
 
 
 def _take_terminal() -> None:
@@ -219,13 +219,18 @@ def _load(path: str, typed: Namespace) -> Trace:
 
     _set_limit(typed)
     wanted = _options(typed)
-    cache = not typed.no_cache
+    cache = _uses_cache(typed)
     trace = load(path, cache=cache, keep=False, steps=wanted.steps, span_ns=wanted.span_ns)
     found, rank = find_rank(trace.header), typed.rank
     if rank is not None and rank != found:
         is_of = "does not tell its rank" if found is None else f"is of rank {found}"
         raise UsageError(f"{path}: --rank {rank}, but this trace {is_of}")
     return trace
+
+
+def _uses_cache(typed: Namespace) -> bool:
+    """Not where a limit is asked for: what was read without it would take its place."""
+    return not typed.no_cache and typed.max_size is None
 
 
 def _set_limit(typed: Namespace) -> None:
@@ -237,7 +242,7 @@ def _set_limit(typed: Namespace) -> None:
 
 def _keep(trace: Trace, typed: Namespace) -> None:
     """Put the columns of a trace into the cache, now that nobody waits for anything else."""
-    if typed.no_cache:
+    if not _uses_cache(typed):
         return
     from whichlayer.analysis.cache.reuse import keep
 

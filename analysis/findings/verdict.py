@@ -11,18 +11,20 @@ SIDE_SHARE = 0.20
 UNCLEAR_SHARE = 0.50
 
 _NO_GPU = "No GPU verdict: the recording holds no GPU activity that is known as such."
+_CUT = "No GPU verdict: no GPU activity in what could be read; profilers write it last."
 
 
-def verdict_of(budget: Budget, gpu: bool, caveat: str = "") -> Verdict:
+def verdict_of(budget: Budget, gpu: bool, caveat: str = "", *, cut: bool = False) -> Verdict:
     """Compare gaps owned above CUDA with the time lost in kernels.
 
     Args:
         budget: of the whole window.
         gpu: whether the recording holds any GPU activity.
         caveat: why the verdict is to be trusted less, or empty.
+        cut: whether the recording goes on behind what could be read.
     """
     if not gpu or budget.total_ns <= 0:
-        return Verdict("unclear", 0.0, 0.0, _NO_GPU)
+        return Verdict("unclear", 0.0, 0.0, _CUT if cut and not gpu else _NO_GPU)
     total = budget.total_ns
     above = sum(budget.gap_ns.get(layer, 0) for layer in ABOVE_CUDA) / total
     below = sum(budget.loss_ns.values()) / total

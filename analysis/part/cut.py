@@ -109,7 +109,8 @@ def _warning(part: Part) -> TraceWarning:
     option = "--span" if part.span_ns is not None else "--steps"
     if part.high_ns <= part.low_ns:
         return TraceWarning(WARNING, f"nothing was read in full: nothing is where {option} says")
-    low, high = max(part.low_ns, 0) / 1e9, part.high_ns / 1e9
+    low = max(part.low_ns, 0) / 1e9
+    high = max(min(part.high_ns, part.duration_ns) / 1e9, low)
     return TraceWarning(
         WARNING,
         f"only {low:.3f} s to {high:.3f} s was read in full, which {option} needs; of the rest "

@@ -56,9 +56,8 @@ def needed(trace: Trace, wanted: Wanted) -> Keep | None:
         wanted: what is to be looked at.
     """
     devices = collect_activities(trace)
-    try:
-        window = choose_window(trace, devices, Options(wanted.span_ns, wanted.steps))
-    except ValueError:  # no such steps, or an empty span: whoever analyses says so
+    window = _window(trace, devices, wanted)
+    if window is None:
         return None
     begun = min([window.start_ns, *(_first_launch(trace, one, window) for one in devices)])
     if wanted.span_ns is not None:
@@ -68,6 +67,17 @@ def needed(trace: Trace, wanted: Wanted) -> Keep | None:
         high = max(window.end_ns, window.steps[-1].end_ns)
     high = max([high, *(_gap_end(trace, one, window.end_ns) for one in devices)])
     return Keep(low, high + AFTER_NS)
+
+
+def _window(trace: Trace, devices: tuple[Activities, ...], wanted: Wanted) -> Window | None:
+    """What is to be looked at; None for no such steps or an empty span, which analysis tells."""
+    if wanted.span_ns is not None:
+        low, high = wanted.span_ns
+        return Window(low, high, (), "") if high > low else None
+    try:
+        return choose_window(trace, devices, Options(steps=wanted.steps))
+    except ValueError:
+        return None
 
 
 def _before_span(trace: Trace, window: Window, begun_ns: int) -> int:

@@ -7,6 +7,7 @@ from whichlayer.analysis.reader.document import Document
 from whichlayer.analysis.reader.framing import EventArray
 from whichlayer.analysis.reader.header import Tally
 from whichlayer.analysis.reader.source import TraceSource
+from whichlayer.analysis.reader.text_limit import stopped_here
 from whichlayer.analysis.text import clean
 
 
@@ -80,10 +81,13 @@ def document_warnings(
     if source.damage or not array.closed:
         writing = " (it is still being written)" if source.grown else ""
         reason = source.damage or f"the list of events is not closed{writing}"
+        stopped = stopped_here(reason)
+        what = "the file was not read to its end" if stopped else "the file is cut off"
+        of = "" if stopped else f" of {end}"
         warnings.append(
             TraceWarning(
                 "truncated",
-                f"the file is cut off: {reason}; read up to byte {array.end} of {end}",
+                f"{what}: {reason}; read up to byte {array.end}{of}",
                 byte_offset=array.end,
             )
         )

@@ -36,7 +36,7 @@ _SMALL_VALUE = re.compile(
     rb"(?:" + STRING + rb"|" + container(_SMALL_DEPTH) + rb"|" + WORD + rb")(?=[,}\]\s])", re.DOTALL
 )
 _EMPTY = re.compile(rb"\[\s*+\]")
-_EVENTS = re.compile(rb'"traceEvents"\s*:\s*\[')
+_EVENTS = re.compile(rb'"traceEvents"\s*:?\s*\[')
 
 #: Keys that need no closer look, any number of them.
 _MEMBER = rb'[\s,]*+(?!"traceEvents")"[^"\\]*+"\s*+:\s*+' + _SMALL_VALUE.pattern

@@ -55,3 +55,21 @@ def test_a_report_reads_no_more_than_it_may(
         said = capfd.readouterr().out
         assert (json.loads(said)["trace"]["events"] == 60_000) == whole
         assert ("--max-size" in said) != whole
+
+
+def test_a_limit_holds_for_what_is_in_the_cache(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "trace.json"
+    event = {"ph": "X", "name": "a", "cat": "cpu_op", "ts": 1, "dur": 1}
+    path.write_text(json.dumps([event] * 60_000))
+    arguments = ["report", str(path), "--format", "json"]
+    assert cli.main(arguments) == cli.FINE
+    assert cli.main(["cache"]) == cli.FINE
+    assert str(path) in capfd.readouterr().out
+    assert cli.main([*arguments, "--max-size", "2M"]) == cli.FINE
+    said = json.loads(capfd.readouterr().out)
+    assert said["trace"]["events"] < 60_000
+    assert said["verdict"]["text"].startswith("No GPU verdict: no GPU activity in what could be")
+    (note,) = [one for one in said["trace"]["warnings"] if one["code"] == "truncated"]
+    assert note["message"].startswith("the file was not read to its end: the limit of 2097152")

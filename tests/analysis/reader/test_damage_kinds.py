@@ -222,6 +222,14 @@ def test_a_cut_file_says_where(tmp_path: Path, cut: Callable[[bytes], bytes]) ->
     assert f"read up to byte {warning.byte_offset} of" in warning.message
 
 
+def test_a_list_without_its_colon_is_found(tmp_path: Path) -> None:
+    path = tmp_path / "trace.json"
+    path.write_text('{"schemaVersion": 1, "traceEvents" [' + event("here") + "]}")
+    trace = open_trace(path)
+    assert [trace.name(row) for row in range(len(trace))] == ["here"]
+    assert told(trace)
+
+
 def test_the_documentation_lists_every_kind() -> None:
     rows = re.findall(r"(?m)^\| ([^|]+?) \| ([^|]*?) \| ([^|]*?) \|$", DOCUMENT.read_text())
     listed = {kind: code.strip("`") for kind, _, code in rows}
