@@ -34,6 +34,15 @@ def gpu_text(number: int) -> str:
     return f"GPU{number}" if number >= 0 else "GPU"
 
 
+def source_text(path: str) -> str:
+    """Where a trace comes from, cleaned: its path, but for what comes through a pipe.
+
+    >>> source_text("-"), source_text("runs/step.json")
+    ('standard input', 'runs/step.json')
+    """
+    return "standard input" if path == "-" else clean(path)
+
+
 def _spelled(character: str) -> str:
     code = ord(character)
     if code < 0x100:

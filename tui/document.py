@@ -31,7 +31,7 @@ class Extent(Enum):
 
     READING = "reading …"
     WHOLE = "analysing …"
-    KEPT_PART = "a part of a trace: no verdict"
+    KEPT_PART = "only a part: no verdict"
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from whichlayer.analysis.report.text_quality import quality_lines
 from whichlayer.analysis.report.text_recording import recording_lines
 from whichlayer.analysis.report.units import count_text, time_text
 from whichlayer.analysis.results import Analysis
+from whichlayer.analysis.text import source_text
 
 _DEVICE_COLUMNS = (
     Column("", 6, right=False),
@@ -58,7 +59,7 @@ def _trace(analysis: Analysis) -> list[str]:
         facts.append(f"rank {rank}" + (f" of {world_size}" if world_size is not None else ""))
     tail = "  (" + ", ".join(facts) + ")"
     first = "trace    "
-    path = fit_path(trace.path, max(20, 100 - columns_of(first + tail)))
+    path = fit_path(source_text(trace.path), max(20, 100 - columns_of(first + tail)))
     window = analysis.window
     length = time_text(window.end_ns - window.start_ns)
     return [

@@ -23,6 +23,7 @@ from whichlayer.tui.load import Loader
 from whichlayer.tui.loading import Loading, Stage
 from whichlayer.tui.messages import DocumentOpened, LaneFolded, LoadProgressed, Looked
 from whichlayer.tui.travel import rows_of
+from whichlayer.tui.widgets.pane import Pane
 from whichlayer.tui.widgets.quality_screen import QualityScreen
 
 MEGA = 10**6
@@ -199,7 +200,7 @@ async def test_a_part_that_is_kept_says_so_and_has_no_verdict() -> None:
         header = text_of(app, "header")[0]
         assert "◐ stopped" in header and "1 note" in header
         for panel in ("kernels", "gaps", "findings", "layers"):
-            assert "a part of a trace: no verdict" in "\n".join(text_of(app, panel)), panel
+            assert "only a part: no verdict" in "\n".join(text_of(app, panel)), panel
         for key in ("]", "[", "}", "{"):
             await pilot.press(key)
             assert text_of(app, "footer")[0].strip() == "a part of a trace: no gaps"
@@ -221,6 +222,28 @@ async def test_before_the_analysis_gaps_are_not_known_rather_than_none(
             app.say("")
             await pilot.press(key)
             assert text_of(app, "footer")[0].strip() == "gaps are not known yet", key
+
+
+@pytest.mark.parametrize(
+    ("size", "said"),
+    [
+        ((80, 24), "reading stopped at 41%: a part of the trace, no verdict "),
+        ((40, 24), "reading stopped at 41%: a part o…"),
+    ],
+)
+async def test_what_a_kept_part_says_is_never_cut_without_a_sign(
+    size: tuple[int, int], said: str
+) -> None:
+    app = WhichlayerApp(stoppable(file_order(), 41))
+    async with app.run_test(size=size) as pilot:
+        await pilot.pause()
+        assert text_of(app, "verdict")[0].startswith(f" PART  {said}")
+        gaps = app.query_one("#gaps", Pane)
+        for width in (14, 20, 40):
+            gaps.styles.width = width
+            app.bring_to_front("gaps")
+            await pilot.pause()
+            assert " ".join("\n".join(text_of(app, "gaps")).split()) == "only a part: no verdict"
 
 
 async def test_escape_clears_first_and_stops_reading_only_then() -> None:

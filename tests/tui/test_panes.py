@@ -8,10 +8,11 @@ from dataclasses import replace
 import pytest
 
 from tests.tui.recording import build_analysis, build_trace
-from tests.tui.screen import LARGE, MEDIUM, SMALL, screen_of, text_of, view_of
+from tests.tui.screen import LARGE, MEDIUM, SMALL, ReadyLoader, screen_of, text_of, view_of
 from whichlayer.analysis.layers import Layer
-from whichlayer.analysis.results import Analysis, Segments, State
+from whichlayer.analysis.results import Analysis, Options, Segments, State
 from whichlayer.analysis.trace.columns import Trace
+from whichlayer.tui.app import WhichlayerApp
 from whichlayer.tui.layout import PANELS, arrangement_for
 from whichlayer.tui.ruler import axis_of
 from whichlayer.tui.widgets.pane import Pane
@@ -284,3 +285,17 @@ async def test_several_devices_have_a_strip_each_and_the_cursor_chooses(
         assert lines[0].startswith(" LAYERS GPU0") and lines[1].startswith(" LAYERS GPU5")
         assert "R" in lines[0][16:] and "R" not in lines[1][16:]
         assert "2× NVIDIA" in text_of(app, "header")[0]
+    unnamed = replace(both, devices=tuple(replace(d, name="", model="") for d in both.devices))
+    async with screen_of(trace, unnamed) as (app, _):
+        assert " · 2 GPUs · " in text_of(app, "header")[0]
+
+
+async def test_what_comes_through_a_pipe_is_called_standard_input(
+    trace: Trace, analysis: Analysis
+) -> None:
+    for path, shown in [("-", "standard input"), ("./-", "-"), ("a.json", "a.json")]:
+        loader = ReadyLoader(path, Options(), lambda p, progress: trace, lambda t, o: analysis)
+        app = WhichlayerApp(loader)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await pilot.pause()
+            assert text_of(app, "header")[0].startswith(f" whichlayer  {shown} · ")

@@ -12,7 +12,7 @@ from textual.strip import Strip
 
 from whichlayer.analysis.errors import Severity
 from whichlayer.analysis.report.units import count_text, time_text
-from whichlayer.analysis.text import clean, gpu_text
+from whichlayer.analysis.text import clean, gpu_text, source_text
 from whichlayer.tui.deferred import Deferred
 from whichlayer.tui.loading import Loading
 from whichlayer.tui.messages import QualityAsked
@@ -62,13 +62,18 @@ class Header(Pane):
         name = self.palette.style(colours.canvas, colours.accent, bold=True)
         right, notes = self._state, self._notes()
         room = self.size.width - cell_len(right) - cell_len(notes) - 13
-        facts = [clean(os.path.basename(self._path.rstrip("/")) or self._path), *self._facts()]
+        facts = [self._file(), *self._facts()]
         text, rest = f" {facts[0]}", "".join(f" · {fact}" for fact in facts[1:])
         first = shortened(text, min(cell_len(text), max(room, 0)))
         second = shortened(rest, max(room - cell_len(first), 0))
         pieces: list[Piece] = [(" whichlayer ", name), (first, bar), (second, quiet)]
         pieces += [(notes, self._notes_style(bar)), (" " + right, bar)]
         return strip_of(pieces, self.size.width, bar)
+
+    def _file(self) -> str:
+        """The name of the file, or of what stands for one."""
+        name = os.path.basename(self._path.rstrip("/"))
+        return clean(name) if name and name != self._path else source_text(self._path)
 
     def _facts(self) -> list[str]:
         if self.document is None:
@@ -126,8 +131,10 @@ def device_facts(document: Document, device: int) -> list[str]:
     if analysis is None or not analysis.devices:
         return []
     chosen = analysis.devices[min(device, len(analysis.devices) - 1)]
-    name = clean(chosen.name or chosen.model or gpu_text(chosen.number))
-    return [f"{len(analysis.devices)}× {name}" if len(analysis.devices) > 1 else name]
+    name, count = clean(chosen.name or chosen.model or ""), len(analysis.devices)
+    if count == 1:
+        return [name or gpu_text(chosen.number)]
+    return [f"{count}× {name}" if name else f"{count} GPUs"]
 
 
 def rank_facts(document: Document) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
+
 import numpy as np
 from textual import events
 from textual.strip import Strip
@@ -94,8 +96,9 @@ class Heatmap(Panel):
         palette, width = self.palette, self.size.width
         heat = self._map()
         if heat is None or self.top + y >= len(heat[0]):
-            empty = self._nothing() if y == 0 and heat is None else ""
-            return strip_of([(empty, palette.dim)], width, palette.text)
+            said = wrap(self._nothing(), max(width, 1)) if heat is None else []
+            text = said[y] if y < len(said) else ""
+            return strip_of([(text, palette.dim)], width, palette.text)
         index = self.top + y
         rows, cells = heat
         chosen = index == self.chosen and self.has_focus

@@ -12,7 +12,7 @@ from whichlayer.analysis.report.units import share_text
 from whichlayer.analysis.text import clean
 from whichlayer.tui.loading import Loading, Stage
 from whichlayer.tui.widgets.load_line import load_line
-from whichlayer.tui.widgets.pane import Pane, Piece, strip_of
+from whichlayer.tui.widgets.pane import Pane, Piece, shortened, strip_of
 
 if TYPE_CHECKING:
     from whichlayer.analysis.results import Analysis, Budget
@@ -26,6 +26,9 @@ _SIDES = {
     "unclear": "UNCLEAR",
     "healthy": "HEALTHY",
 }
+
+#: What stands in its place where only a part was read.
+_PART = " PART "
 
 
 class VerdictLine(Pane):
@@ -57,8 +60,10 @@ class VerdictLine(Pane):
         ground = {"healthy": colours.layers[Layer.BOUNDARY], "unclear": colours.dim}
         tag = palette.style(colours.canvas, ground.get(side, colours.warning), bold=True)
         pieces: list[Piece] = [(f" {side_text(analysis)} ", tag)]
-        text = f" {clean(analysis.verdict.text).partition(': ')[2] or analysis.verdict.text} "
-        pieces.append((text, palette.text))
+        verdict = clean(analysis.verdict.text)
+        text = f" {verdict.partition(': ')[2] or verdict} "
+        room = max(width - cell_len(pieces[0][0]), 0)
+        pieces.append((shortened(text, min(cell_len(text), room)), palette.text))
         used = sum(cell_len(piece) for piece, _ in pieces)
         pieces += self._shares(analysis.budget, width - used)
         return strip_of(pieces, width, palette.text)
@@ -71,7 +76,10 @@ class VerdictLine(Pane):
         share = self._loading.share
         where = "" if share is None else f" at {share:.0%}"
         said = f" reading stopped{where}: this is a part of the trace, so there is no verdict"
-        return [(" PART ", tag), (said, self.palette.text)]
+        room = max(self.size.width - len(_PART), 0)
+        if cell_len(said) > room:
+            said = shortened(f" reading stopped{where}: a part of the trace, no verdict", room)
+        return [(_PART, tag), (said, self.palette.text)]
 
     def _shares(self, budget: Budget, room: int) -> list[Piece]:
         """Letter and share of every layer that loses time, the greatest first, as they fit."""

@@ -55,6 +55,15 @@ def test_the_verdict_comes_first(make_analysis: MakeAnalysis) -> None:
     assert read(make_analysis()).startswith("VERDICT  40.0 % of the window is lost above CUDA.\n")
 
 
+def test_a_trace_from_a_pipe_is_called_standard_input_and_a_file_by_its_path(
+    make_analysis: MakeAnalysis,
+) -> None:
+    made = make_analysis()
+    for path, shown in [("-", "standard input"), ("./-", "./-")]:
+        text = read(replace(made, trace=replace(made.trace, path=path)))
+        assert f"\ntrace    {shown} (" in text
+
+
 def test_every_layer_has_a_row_and_the_shares_of_the_window(make_analysis: MakeAnalysis) -> None:
     lines = read(make_analysis()).splitlines()
     by_name = {line[5:33].strip(): line for line in lines if line.startswith("  ")}
