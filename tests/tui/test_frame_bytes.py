@@ -10,12 +10,17 @@ from rich.console import Console
 from textual._compositor import CompositorUpdate
 
 from tests.tui.recording import build_trace
-from tests.tui.screen import LARGE, MEDIUM, ReadyLoader
+from tests.tui.screen import LARGE, MEDIUM, ReadyLoader, text_of
+from tests.tui.test_loading import Time, no_reader
 from whichlayer.analysis import analyse
 from whichlayer.analysis.results import Analysis, Options
 from whichlayer.analysis.trace.columns import Lane, Trace
 from whichlayer.analysis.trace.kinds import LaneKind, SliceKind
 from whichlayer.tui.app import WhichlayerApp
+from whichlayer.tui.document import open_document, with_analysis
+from whichlayer.tui.loading import Loading, Stage
+from whichlayer.tui.messages import DocumentOpened, LoadProgressed
+from whichlayer.tui.widgets.verdict_line import VerdictLine
 
 CONSOLE = Console(color_system="256", force_terminal=True, legacy_windows=False)
 STREAMS, THREADS, SLICES = 10, 18, 3000
@@ -117,3 +122,56 @@ async def test_a_cursor_move_costs_little_and_rest_costs_nothing(
         app.look_at(app.look) if app.look else None
         await pilot.pause()
         assert app.sent == 0
+
+
+async def test_a_second_of_analysing_costs_a_few_bytes_and_none_when_it_is_over(
+    trace: Trace, analysis: Analysis
+) -> None:
+    app = CountedApp(ReadyLoader("a.json", Options(), no_reader))
+    clock = Time()
+    async with app.run_test(size=LARGE) as pilot:
+        line = app.query_one(VerdictLine)
+        line.clock = clock
+        whole = open_document(trace)
+        app.post_message(DocumentOpened(whole))
+        app.post_message(LoadProgressed(Loading(Stage.ANALYSING, events=123_456_789)))
+        await pilot.pause()
+        for second in (1, 9, 10, 59, 60, 754):
+            clock.now = 100.0 + second
+            app.sent = 0
+            line.tell_time()
+            await pilot.pause()
+            assert 0 < app.sent <= 100
+            minutes, seconds = divmod(second, 60)
+            told = f"{minutes} min {seconds} s" if minutes else f"{seconds} s"
+            assert text_of(app, "verdict")[0].rstrip() == (
+                f" analysing … {told}  123 456 789 events"
+            )
+            app.sent = 0
+            line.tell_time()
+            await pilot.pause()
+            assert app.sent == 0, "nothing new to tell"
+        app.post_message(DocumentOpened(with_analysis(whole, analysis)))
+        await pilot.pause()
+        assert "analysing" not in text_of(app, "verdict")[0]
+        app.sent = 0
+        clock.now += 1
+        line.tell_time()
+        await pilot.pause()
+        assert app.sent == 0
+
+
+async def test_seconds_are_counted_only_while_something_stands_still() -> None:
+    app = CountedApp(ReadyLoader("a.json", Options(), no_reader))
+    async with app.run_test(size=MEDIUM) as pilot:
+        line = app.query_one(VerdictLine)
+        line.clock = clock = Time()
+        counts = {}
+        for stage in Stage:
+            app.post_message(LoadProgressed(Loading(stage)))
+            await pilot.pause()
+            counts[stage] = any(timer._callback == line.tell_time for timer in line._timers)
+            clock.now += 5
+        assert {stage for stage, counted in counts.items() if counted} == {
+            Stage.SORTING, Stage.ANALYSING,
+        }  # fmt: skip

@@ -157,6 +157,26 @@ def test_the_bar_is_as_long_as_the_share(thousandths: int, width: int) -> None:
 
 
 @pytest.mark.parametrize(
+    ("stage", "width", "seconds", "text"),
+    [
+        (Stage.ANALYSING, 80, 0, " analysing …  331 204 events"),
+        (Stage.ANALYSING, 80, 9, " analysing … 9 s  331 204 events"),
+        (Stage.ANALYSING, 80, 125, " analysing … 2 min 5 s  331 204 events"),
+        (Stage.ANALYSING, 31, 9, " analysing … 9 s"),
+        (Stage.ANALYSING, 16, 9, " analysing … 9 s"),
+        (Stage.ANALYSING, 15, 9, " analysing …"),
+        (Stage.SORTING, 80, 61, " putting events in order … 1 min 1 s  331 204 events"),
+        (Stage.OPENING, 80, 9, " opening …  331 204 events"),
+    ],
+)
+def test_what_stands_still_tells_its_seconds(
+    stage: Stage, width: int, seconds: int, text: str
+) -> None:
+    pieces = load_line(Loading(stage, events=331_204), width, PALETTE, seconds)
+    assert "".join(piece for piece, _ in pieces) == text
+
+
+@pytest.mark.parametrize(
     ("loading", "text"),
     [
         (Loading(), "○ opening … "),

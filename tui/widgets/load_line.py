@@ -28,13 +28,28 @@ _WORDS = {
 }
 
 
-def load_line(loading: Loading, width: int, palette: Palette) -> list[Piece]:
-    """The pieces of a line of ``width`` cells."""
+def stands_still(stage: Stage) -> bool:
+    """Whether nothing but time tells that something is being done."""
+    return stage in (Stage.SORTING, Stage.ANALYSING)
+
+
+def load_line(loading: Loading, width: int, palette: Palette, passed_s: int = 0) -> list[Piece]:
+    """The pieces of a line of ``width`` cells.
+
+    Args:
+        loading: what is told.
+        width: cells there are.
+        palette: the colours.
+        passed_s: seconds since the stage began, told from the first on where nothing else moves.
+    """
     word = _WORDS.get(loading.stage)
     if word is not None:
-        events = f"  {count_text(loading.events, 'event')}"
-        fits = loading.events and cell_len(word) + cell_len(events) < width
-        return [(f" {word}", palette.text), (events if fits else "", palette.dim)]
+        passed = f" {time_passed(passed_s)}" if passed_s and stands_still(loading.stage) else ""
+        events = f"  {count_text(loading.events, 'event')}" if loading.events else ""
+        room = width - cell_len(word) - 1
+        passed = passed if cell_len(passed) <= room else ""
+        events = events if cell_len(passed + events) <= room else ""
+        return [(f" {word}{passed}", palette.text), (events, palette.dim)]
     head = f" {loading.stage.value} "
     share = loading.share
     figures = _fitting(loading, width - cell_len(head) - (_LEAST_BAR + 2 if share else 0))
@@ -92,6 +107,12 @@ def _amount(read: int, total: int) -> str:
     digits = 2 if unit == "GB" else 0 if max(read, total) >= 10 * _MEGA else 1
     of = f" of {total / scale:.{digits}f}" if total else ""
     return f"{read / scale:.{digits}f}{of} {unit}"
+
+
+def time_passed(seconds: int) -> str:
+    """``9 s``, ``2 min 5 s``: never rounded, so that it can be seen to move."""
+    minutes, rest = divmod(seconds, 60)
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
 def _time_left(seconds: float) -> str:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
+from textual.geometry import Region
 from textual.strip import Strip
 
 from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.report.units import share_text
 from whichlayer.analysis.text import clean
-from whichlayer.tui.loading import Loading, Stage
-from whichlayer.tui.widgets.load_line import load_line
+from whichlayer.tui.loading import Clock, Loading, Stage
+from whichlayer.tui.widgets.load_line import load_line, stands_still
 from whichlayer.tui.widgets.pane import Pane, Piece, shortened, strip_of
 
 if TYPE_CHECKING:
+    from textual.timer import Timer
+
     from whichlayer.analysis.results import Analysis, Budget
     from whichlayer.tui.view import View
 
@@ -34,17 +38,40 @@ _PART = " PART "
 class VerdictLine(Pane):
     """The verdict, and what each layer takes of the window; until then how far loading is."""
 
+    #: Seconds, as tests set them.
+    clock: Clock = staticmethod(time.monotonic)
+
     def __init__(self, *, id: str | None = None) -> None:
         """Start before anything is loaded."""
         super().__init__(id=id)
         self._loading = Loading()
+        self._began = 0.0
+        self._passed_s = 0
+        self._seconds: Timer | None = None
 
     def report(self, loading: Loading) -> None:
         """Take how far loading is."""
         before, self._loading = self._loading, loading
-        shows_it = self.document is None or self.document.analysis is None
+        shows_it = not self._has_verdict
+        if loading.stage != before.stage:
+            self._count_seconds(loading.stage)
         if loading != before and shows_it:
             self.refresh()
+
+    def tell_time(self) -> None:
+        """Say how long what stands still has taken, at the cost of a few bytes."""
+        passed = int(self.clock() - self._began)
+        if passed == self._passed_s or self._has_verdict:
+            return
+        self._passed_s = passed
+        said = "".join(text for text, _ in self._without_verdict())
+        self.refresh(Region(0, 0, min(cell_len(said), self.size.width), 1))
+
+    def _count_seconds(self, stage: Stage) -> None:
+        self._began, self._passed_s = self.clock(), 0
+        if self._seconds is not None:
+            self._seconds.stop()
+        self._seconds = self.set_interval(1.0, self.tell_time) if stands_still(stage) else None
 
     def view_changed(self, old: View | None) -> None:
         """The verdict is of the window, whatever is looked at."""
@@ -68,9 +95,13 @@ class VerdictLine(Pane):
         pieces += self._shares(analysis.budget, width - used)
         return strip_of(pieces, width, palette.text)
 
+    @property
+    def _has_verdict(self) -> bool:
+        return self.document is not None and self.document.analysis is not None
+
     def _without_verdict(self) -> list[Piece]:
         if self._loading.stage != Stage.STOPPED:
-            return load_line(self._loading, self.size.width, self.palette)
+            return load_line(self._loading, self.size.width, self.palette, self._passed_s)
         colours = self.palette.colours
         tag = self.palette.style(colours.canvas, colours.warning, bold=True)
         share = self._loading.share
