@@ -72,6 +72,9 @@ def read_through(path: str, read: Callable[[], Trace], *, keep_now: bool) -> Tra
     if found is not None:
         return found
     trace = read()
+    # A link may lead elsewhere by now: what was read would be taken for the file it led to.
+    if _identity(path) != identity:
+        return trace
     _noted[trace] = identity
     if keep_now:
         keep(trace)
@@ -162,6 +165,8 @@ def describe(path: Path) -> tuple[str, str] | None:
 
 def _write(trace: Trace, identity: Identity, folder: Path, limit: int) -> bool:
     contents, arrays = pack(trace)
+    if tuple(contents["stamp"]) != (identity.size, identity.changed[0]):
+        return False
     # What would be refused when it is read must not be written again and again.
     check(msgspec.convert(contents, Contents), arrays)
     make_folder(folder)

@@ -356,3 +356,24 @@ def test_a_file_that_changes_while_it_is_read_is_not_kept(
     path.write_text(path.read_text().replace("aten::add", "aten::mul"))
     assert not reuse.keep(trace)
     assert not entries_of(folder)
+
+
+def test_a_link_that_is_turned_while_its_file_is_read_spoils_no_entry(
+    folder: Path, path: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "other.json"
+    other.write_text(path.read_text().replace("aten::add", "aten::mul"))
+    link = tmp_path / "latest.json"
+    link.symlink_to(path)
+
+    def read() -> Trace:
+        link.unlink()
+        link.symlink_to(other)
+        trace = load(link)
+        link.unlink()
+        link.symlink_to(path)
+        return trace
+
+    reuse.read_through(str(link), read, keep_now=True)
+    assert not entries_of(folder)
+    assert "aten::add" in load(path, cache=True).strings
