@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
@@ -63,9 +64,10 @@ class VerdictLine(Pane):
         passed = int(self.clock() - self._began)
         if passed == self._passed_s or self._has_verdict:
             return
-        self._passed_s = passed
-        said = "".join(text for text, _ in self._without_verdict())
-        self.refresh(Region(0, 0, min(cell_len(said), self.size.width), 1))
+        before, self._passed_s = self._told, passed
+        first, end = changed_cells(before, self._told)
+        if end > first:
+            self.refresh(Region(first, 0, end - first, 1))
 
     def _count_seconds(self, stage: Stage) -> None:
         self._began, self._passed_s = self.clock(), 0
@@ -94,6 +96,10 @@ class VerdictLine(Pane):
         used = sum(cell_len(piece) for piece, _ in pieces)
         pieces += self._shares(analysis.budget, width - used)
         return strip_of(pieces, width, palette.text)
+
+    @property
+    def _told(self) -> str:
+        return "".join(text for text, _ in self._without_verdict())
 
     @property
     def _has_verdict(self) -> bool:
@@ -128,6 +134,17 @@ class VerdictLine(Pane):
             pieces.append((f" {layer.text.letter} ", self.palette.layer(layer, strong=True)))
             pieces.append((share, self.palette.text))
         return pieces
+
+
+def changed_cells(before: str, now: str) -> tuple[int, int]:
+    """The stretch of cells in which two texts differ, of characters that take one cell each.
+
+    >>> changed_cells("for 9 s  7 events", "for 10 s  7 events"), changed_cells("a", "a")
+    ((4, 18), (0, 0))
+    """
+    pairs = zip_longest(before, now, fillvalue=" ")
+    differ = [cell for cell, (old, new) in enumerate(pairs) if old != new]
+    return (differ[0], differ[-1] + 1) if differ else (0, 0)
 
 
 def side_text(analysis: Analysis) -> str:
