@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import events, on
 from textual.app import App, ComposeResult
 from textual.binding import BindingType
+from textual.command import CommandPalette
 from textual.reactive import Reactive
 from textual.screen import Screen
 from textual.widget import Widget
@@ -68,6 +69,9 @@ WRONG_INPUT = 2
 
 #: Keys that are answered before there is anything they could act on.
 _EARLY_ACTIONS = frozenset({"quit", "interrupt", "theme", "clear"})
+
+#: Lines that the palette needs.
+_LEAST_PALETTE = 6
 
 #: Share of the view that a chosen stretch takes where it has to be zoomed to.
 _STRETCH_SHARE = 0.25
@@ -167,7 +171,14 @@ class WhichlayerApp(KeyActions):
 
     def on_resize(self, event: events.Resize) -> None:
         """Lay the parts out for the new size."""
+        if event.size.height < _LEAST_PALETTE and isinstance(self.screen, CommandPalette):
+            self.pop_screen()
         self._arrange(event.size.width, event.size.height)
+
+    def action_command_palette(self) -> None:
+        """Open the palette, where Textual has room for its list: without any it fails."""
+        if self.size.height >= _LEAST_PALETTE:
+            super().action_command_palette()
 
     def look_at(self, view: View, noted: bool = True) -> None:
         """Show another view; ``noted`` ones can be undone."""

@@ -8,7 +8,7 @@ from whichlayer.analysis.report.units import count_text, time_text
 from whichlayer.analysis.text import clean
 from whichlayer.analysis.trace.kinds import GPU_WORK, SliceKind
 from whichlayer.tui.describe import Line, describe_group
-from whichlayer.tui.document import Document
+from whichlayer.tui.document import Document, Extent
 
 #: Arguments of a slice that the pane shows, at most.
 _MOST_ARGUMENTS = 6
@@ -37,7 +37,9 @@ def _launch_lines(document: Document, row: int) -> list[Line]:
     trace, names = document.trace, document.names
     launch = int(trace.launch[row])
     if launch < 0:
-        return [Line("no launch in the trace", label="launch")]
+        whole = document.extent is Extent.WHOLE
+        missing = "none in the trace" if whole else "none in what was read so far"
+        return [Line(missing, label="launch")]
     delay = int(trace.start_ns[row] - trace.start_ns[launch])
     lines = [Line(f"{names.short(launch)}, {time_text(delay)} before", label="launch")]
     operators = [r for r in trace.enclosing(launch) if trace.kind[r] == SliceKind.CPU_OP]

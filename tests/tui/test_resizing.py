@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from textual.command import CommandPalette
+
 from tests.tui.screen import screen_of
 from whichlayer.analysis.results import Analysis
 from whichlayer.analysis.trace.columns import Trace
@@ -29,3 +31,17 @@ async def test_any_sequence_of_sizes_leaves_a_whole_screen(
             await pilot.resize_terminal(width, height)
             await pilot.press("j", "w")
         assert app.query_one(Timeline).size.width > 0
+
+
+async def test_the_palette_survives_a_terminal_without_room_for_it(
+    trace: Trace, analysis: Analysis
+) -> None:
+    async with screen_of(trace, analysis, (80, 4)) as (app, pilot):
+        await pilot.press("ctrl+p", "pagedown", "escape")
+        await pilot.resize_terminal(80, 24)
+        await pilot.press("ctrl+p")
+        assert isinstance(app.screen, CommandPalette)
+        await pilot.resize_terminal(80, 4)
+        await pilot.pause()
+        await pilot.press("pagedown")
+        assert not isinstance(app.screen, CommandPalette)
