@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import overload
 
 import numpy as np
 
@@ -45,6 +47,28 @@ class Series:
     unit: str
 
 
+class SeriesList(Sequence[Series]):
+    """The series of one process by row, each made when it is asked for: there may be many."""
+
+    def __init__(self, names: Sequence[tuple[str, str, str]]) -> None:
+        """Take (process, counter, field) of each row."""
+        self._names = names
+        self._fields = Counter(counter for _, counter, _ in dict.fromkeys(names))
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    @overload
+    def __getitem__(self, depth: int) -> Series: ...
+    @overload
+    def __getitem__(self, depth: slice) -> Sequence[Series]: ...
+    def __getitem__(self, depth: int | slice) -> Series | Sequence[Series]:
+        if isinstance(depth, slice):
+            return [self[place] for place in range(*depth.indices(len(self)))]
+        name = self._names[depth]
+        return _series(name, self._fields[name[1]])
+
+
 class CounterLane(ShownLane):
     """The counters of one process, a row for each series.
 
@@ -71,7 +95,7 @@ class CounterLane(ShownLane):
         """
         names = [trace.counters.series[number] for number in numbers]
         self.lane = place
-        self.series = tuple(_series(name, names) for name in names)
+        self.series = SeriesList(names)
         self.title = self.series[0].title
         self.group = "counter"
         self.device = place.device
@@ -79,7 +103,7 @@ class CounterLane(ShownLane):
         self.first_row = 0
         self._rows: dict[int, Row] = {}
         self._trace = trace
-        self._numbers, self._ends, self._until_ns = tuple(numbers), tuple(bounds), until_ns
+        self._numbers, self._ends, self._until_ns = numbers, bounds, until_ns
 
     def row(self, depth: int) -> CounterRow:
         """One series, prepared when first asked for."""
@@ -127,8 +151,9 @@ def with_counters(
         if bounds[number + 1] > bounds[number]:
             by_process.setdefault(process, []).append(number)
     below: dict[int, list[ShownLane]] = {}
+    places = _Places(lanes)
     for process, numbers in by_process.items():
-        place, after = _place(process, lanes)
+        place, after = places.of(process)
         ordered = sorted(numbers, key=lambda number: counters.series[number][1:])
         below.setdefault(after, []).append(CounterLane(trace, place, ordered, bounds, until_ns))
     result = list(below.get(-1, [])) if not lanes else []
@@ -152,27 +177,35 @@ def with_samples(trace: Trace, low_ns: int, high_ns: int, has_slices: bool) -> t
     return min(low_ns, max(first, low_ns - span)), max(high_ns, min(stop, high_ns + span))
 
 
-def _place(process: str, lanes: Sequence[ShownLane]) -> tuple[Lane, int]:
-    """Whose the counters of a process are, and the lane below which they go."""
-    named = _GPU.fullmatch(process)
-    mine = [
-        index
-        for index, shown in enumerate(lanes)
-        if (named is not None and shown.device == int(named[1])) or str(shown.lane.pid) == process
-    ]
-    of_gpu = [index for index in mine if lanes[index].device >= 0]
-    mine = of_gpu or mine
-    device = lanes[mine[-1]].device if mine else int(named[1]) if named else -1
-    known = next((lanes[index].lane.process for index in mine if lanes[index].lane.process), "")
-    lane = Lane(process, "counters", LaneKind.OTHER, device, name="counters", process=known)
-    return lane, mine[-1] if mine else len(lanes) - 1
+class _Places:
+    """Finds whose the counters of a process are, without a look at every lane for each."""
+
+    def __init__(self, lanes: Sequence[ShownLane]) -> None:
+        self._lanes = lanes
+        self._of_process: dict[str, list[int]] = {}
+        self._of_device: dict[int, list[int]] = {}
+        for index, shown in enumerate(lanes):
+            self._of_process.setdefault(str(shown.lane.pid), []).append(index)
+            self._of_device.setdefault(shown.device, []).append(index)
+
+    def of(self, process: str) -> tuple[Lane, int]:
+        """What the counters belong to, and the lane below which they go."""
+        lanes, named = self._lanes, _GPU.fullmatch(process)
+        mine = self._of_process.get(process, [])
+        if named is not None:
+            mine = sorted({*mine, *self._of_device.get(int(named[1]), [])})
+        mine = [index for index in mine if lanes[index].device >= 0] or mine
+        device = lanes[mine[-1]].device if mine else int(named[1]) if named else -1
+        known = next((lanes[index].lane.process for index in mine if lanes[index].lane.process), "")
+        lane = Lane(process, "counters", LaneKind.OTHER, device, name="counters", process=known)
+        return lane, mine[-1] if mine else len(lanes) - 1
 
 
-def _series(name: tuple[str, str, str], around: Sequence[tuple[str, str, str]]) -> Series:
+def _series(name: tuple[str, str, str], fields: int) -> Series:
+    """What is said of a series whose counter has so many fields."""
     process, counter, field = name
-    fields = {other[2] for other in around if other[1] == counter}
     shown, told = (" ".join(clean(text).split()) for text in (counter, field))
-    plain = not told or (len(fields) == 1 and bool(shown))
+    plain = not told or (fields == 1 and bool(shown))
     title = shown if plain else f"{shown} {told}".strip()
     return Series(clean(process), shown, told, title or "counter", plain, _unit(shown, told))
 

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
+import whichlayer.tui.counter_lanes as counter_lane_module
 from tests.tui.recording import build_trace
 from tests.tui.screen import LARGE, MEDIUM, SMALL, screen_of, text_of, view_of
 from whichlayer.analysis.results import Analysis
 from whichlayer.analysis.trace.columns import Counters, Trace
-from whichlayer.tui.counter_lanes import CounterLane, exact_number, near_number, short_number
-from whichlayer.tui.document import Document, open_document
+from whichlayer.tui.counter_lanes import (
+    CounterLane,
+    Series,
+    exact_number,
+    near_number,
+    short_number,
+    with_counters,
+)
+from whichlayer.tui.document import Document, Extent, open_document
 from whichlayer.tui.frame import draw_frame
+from whichlayer.tui.lanes import ShownLane
+from whichlayer.tui.load import prepared
 from whichlayer.tui.travel import most_rows
 from whichlayer.tui.viewport import Viewport
 
@@ -168,3 +179,44 @@ def test_numbers_are_short_on_labels_and_exact_in_the_pane() -> None:
     assert exact_number(1234567.0) == "1 234 567" and exact_number(0.1) == "0.1"
     assert exact_number(float("nan")) == "no number"
     assert near_number(1 / 3) == "0.333333" and near_number(10.0**15) == "1 000 000 000 000 000"
+
+
+def test_a_series_costs_nothing_before_it_is_shown(
+    trace: Trace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[str] = []
+    plain = counter_lane_module._series
+
+    def counting(name: tuple[str, str, str], fields: int) -> Series:
+        made.append(name[1])
+        return plain(name, fields)
+
+    monkeypatch.setattr(counter_lane_module, "_series", counting)
+    many: Samples = {("100", f"c{i:05}", "a"): [(i, float(i))] for i in range(20_000)}
+    document = prepared(counted(trace, many), Extent.WHOLE)
+    (lane,) = counter_lanes(document)
+    assert lane.depth == len(lane.series) == 20_000
+    assert len(made) < 10
+    assert lane.row_title(19_999, False) == "c19999"
+    assert [one.counter for one in lane.series[3:5]] == ["c00003", "c00004"]
+
+
+def test_counters_of_many_processes_are_placed_without_a_look_at_every_lane_for_each(
+    trace: Trace,
+) -> None:
+    class Counting(tuple[ShownLane, ...]):
+        asked = 0
+
+        def __getitem__(self, place: Any) -> Any:
+            Counting.asked += 1
+            return super().__getitem__(place)
+
+        def __iter__(self) -> Iterator[ShownLane]:
+            Counting.asked += len(self)
+            return super().__iter__()
+
+    lanes = Counting(open_document(trace).lanes)
+    many: Samples = {(f"p{i}", "c", "a"): [(i, 1.0)] for i in range(3_000)}
+    shown = with_counters(lanes, counted(trace, many), 10_000)
+    assert len(shown) == len(lanes) + 3_000
+    assert Counting.asked < 10 * len(lanes)
