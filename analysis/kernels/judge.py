@@ -226,11 +226,16 @@ def _rule(
     for index in range(count):
         base, variant = divmod(index, len(_Variant))
         at, number = populations.match[base], int(calls[index])
+        if not number and index:  # no unit is judged so: what stands there is never read
+            found.measured.append(found.measured[0])
+            found.rulings.append(_NOTHING)
+            continue
         measured = populations.measured(
             base, peaks[at], floors[at], number, int(units.launches[units.first[base]]),
             float(times[index]) / max(1, number),
         )  # fmt: skip
-        measured = replace(measured, overlapped=variant == _Variant.OVERLAPPED)
+        if variant == _Variant.OVERLAPPED:
+            measured = replace(measured, overlapped=True)
         if not number:
             ruling = _NOTHING
         elif variant == _Variant.CHAINED:
