@@ -25,6 +25,11 @@ def clean(text: str) -> str:
     return "".join(one if one.isprintable() else _spelled(one) for one in _SPACES.sub(" ", text))
 
 
+def plural(count: int, noun: str) -> str:
+    """``1 event``, ``2 events``."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
 def gpu_text(number: int) -> str:
     """A GPU as people read it: with its number as recorded, where there is one.
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from whichlayer.analysis.errors import TraceWarning
 from whichlayer.analysis.reader.arguments import as_int64
-from whichlayer.analysis.reader.damage import plural
 from whichlayer.analysis.reader.events import Event, pick
 from whichlayer.analysis.reader.framing import Chunk, Span
 from whichlayer.analysis.reader.full_args import FullArguments
@@ -25,6 +24,7 @@ from whichlayer.analysis.reader.pairs import Pairs
 from whichlayer.analysis.reader.producers import Traits, tell_producer, verdict_warnings
 from whichlayer.analysis.reader.slices import SliceBuilder
 from whichlayer.analysis.reader.source import TraceSource
+from whichlayer.analysis.text import plural
 from whichlayer.analysis.trace.assemble import Recording, Slices
 from whichlayer.analysis.trace.dropped import Dropped
 from whichlayer.analysis.trace.kinds import SliceKind
@@ -158,9 +158,8 @@ class Collector:
         self, source: TraceSource, header: Mapping[str, Any], warnings: list[TraceWarning]
     ) -> Recording:
         """Everything that was read; no slices are kept here."""
-        self.slices.append(self.pairs.slices(self.lanes, self.slices.last_ns))
-        dropped = self.slices.dropped
-        return self._recording(self.slices.finish(), dropped, source, header, warnings)
+        pairs = self.pairs.slices(self.lanes, self.slices.last_ns)
+        return self._recording(*self.slices.finish_with(pairs), source, header, warnings)
 
     def recording_so_far(self, source: TraceSource, header: Mapping[str, Any]) -> Recording:
         """What was read until now, as a recording of its own; collecting goes on."""

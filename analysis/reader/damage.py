@@ -8,12 +8,7 @@ from whichlayer.analysis.reader.framing import EventArray
 from whichlayer.analysis.reader.header import Tally
 from whichlayer.analysis.reader.source import TraceSource
 from whichlayer.analysis.reader.text_limit import stopped_here
-from whichlayer.analysis.text import clean
-
-
-def plural(count: int, noun: str) -> str:
-    """``1 event``, ``2 events``."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+from whichlayer.analysis.text import clean, plural
 
 
 def array_warnings(array: EventArray) -> list[TraceWarning]:
@@ -21,13 +16,14 @@ def array_warnings(array: EventArray) -> list[TraceWarning]:
     warnings: list[TraceWarning] = []
     if array.losses:
         first = array.losses[0]
-        count = sum(loss.count for loss in array.losses)
+        places = sum(loss.places for loss in array.losses)
+        size = sum(loss.size for loss in array.losses)
         warnings.append(
             TraceWarning(
                 "damaged",
-                f"{plural(count, 'event')} from byte {first.offset} on could not be read: "
-                f"{first.reason}",
-                count,
+                f"{plural(size, 'byte')} in {plural(places, 'place')} from byte {first.offset} on "
+                f"could not be read (how many events were there is not known): {first.reason}",
+                places,
                 first.offset,
             )
         )

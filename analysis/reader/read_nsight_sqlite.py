@@ -18,7 +18,6 @@ import numpy as np
 from whichlayer.analysis.errors import TraceError, TraceWarning
 from whichlayer.analysis.reader import nsight_gpu as gpu
 from whichlayer.analysis.reader import nsight_host as host
-from whichlayer.analysis.reader.damage import plural
 from whichlayer.analysis.reader.formats import TraceFormat
 from whichlayer.analysis.reader.nsight_arguments import NsightArguments
 from whichlayer.analysis.reader.nsight_database import Database
@@ -26,6 +25,7 @@ from whichlayer.analysis.reader.nsight_devices import read_header, read_naming, 
 from whichlayer.analysis.reader.nsight_slices import NsightSlices
 from whichlayer.analysis.reader.progress import Progress, Report
 from whichlayer.analysis.reader.source import TraceSource
+from whichlayer.analysis.text import plural
 from whichlayer.analysis.trace.assemble import Recording, assemble
 from whichlayer.analysis.trace.columns import Flows, Trace
 from whichlayer.analysis.trace.kinds import GPU_WORK, SliceKind

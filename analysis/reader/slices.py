@@ -158,10 +158,6 @@ class SliceBuilder:
         self.dropped = self.dropped.without(keep.low_ns, keep.high_ns)
         self.keep = keep
 
-    def append(self, slices: Slices) -> None:
-        """Takes slices that were made otherwise."""
-        self._chunks.append(self._wanted(slices, self.dropped))
-
     @property
     def last_ns(self) -> int:
         """When the last slice so far ends, on the file's own clock."""
@@ -194,6 +190,18 @@ class SliceBuilder:
         dropped.add(slices.start_ns[~kept], slices.end_ns[~kept], slices.kind[~kept])
         slices.take(np.flatnonzero(kept))
         return slices
+
+    def finish_with(self, more: Slices) -> tuple[Slices, Dropped]:
+        """All slices, in the order they came, and some more; no slices are kept here.
+
+        Returns:
+            The slices, and what was dropped of all. Those of ``more`` are not noted here: they
+            come anew with the next call.
+        """
+        dropped = Dropped()
+        dropped.take(self.dropped)
+        self._chunks.append(self._wanted(more, dropped))
+        return self.finish(), dropped
 
     def finish(self) -> Slices:
         """All slices, in the order they came; nothing is kept here."""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from whichlayer.analysis.errors import TraceWarning
+from whichlayer.analysis.text import plural
 from whichlayer.analysis.trace.classify import annotation_names
 from whichlayer.analysis.trace.columns import (
     Counters,
@@ -108,7 +109,10 @@ def assemble(recording: Recording) -> Trace:
     )
     warnings = list(recording.warnings)
     if strays:
-        said = f"{strays} events lie far outside the recording and are not counted"
+        verbs = ("lies", "is") if strays == 1 else ("lie", "are")
+        said = "{} {} far outside the recording and {} not counted".format(
+            plural(strays, "event"), *verbs
+        )
         warnings.append(TraceWarning("Q6", said, strays))
     return Trace(
         path=recording.path,

@@ -203,6 +203,33 @@ def test_damage_changes_nothing_of_that(
         compare(text, wanted)
 
 
+#: Beginnings and ends, in order: some among the other events, and few enough far away to be
+#: strays if each is counted once.
+PAIRS = st.lists(st.sampled_from([CLOCK + 3, CLOCK + 50, 4 * CLOCK]), min_size=1, max_size=4).map(
+    lambda starts: [
+        {"ph": ph, "ts": start + late, "pid": 1, "tid": 9, "name": "p"}
+        for start in sorted(starts)
+        for ph, late in (("B", 0), ("E", 5))
+    ]
+)
+
+
+@given(st.lists(EVENTS, max_size=10), PAIRS, st.integers(5, 15) | st.integers(90, 210), WANTED)
+def test_slices_of_two_events_outside_the_part_count_once(
+    compare: Callable[[bytes, Wanted], None],
+    events: list[dict[str, Any]],
+    pairs: list[dict[str, Any]],
+    others: int,
+    wanted: Wanted,
+) -> None:
+    plain = [
+        {"ph": "X", "ts": CLOCK + n % 90, "dur": 1, "pid": 1, "tid": 8, "name": "a"}
+        for n in range(others)
+    ]
+    with short_margins():
+        compare(write_file([*events, *plain, *pairs], LAYOUTS["kineto"]).encode(), wanted)
+
+
 @given(st.lists(EVENTS, min_size=3, max_size=40), WANTED)
 def test_several_processes_read_the_same_part(
     compare: Callable[[bytes, Wanted], None], events: list[dict[str, Any]], wanted: Wanted

@@ -306,6 +306,19 @@ def test_bad_times_are_counted_and_never_guessed(read: Read) -> None:
     assert trace.events == 8
 
 
+@pytest.mark.parametrize(
+    ("far", "said"),
+    [
+        (1, "1 event lies far outside the recording and is not counted"),
+        (2, "2 events lie far outside the recording and are not counted"),
+    ],
+)
+def test_what_lies_far_outside_is_counted_in_words(read: Read, far: int, said: str) -> None:
+    near = [complete("cpu_op", 10**9 + n, 1) for n in range(200)]
+    trace = read_events(read, *near, *(complete("cpu_op", 10**13, 1) for _ in range(far)))
+    assert [one.message for one in trace.warnings if one.code == "Q6"] == [said]
+
+
 def test_the_recording_itself_does_not_set_the_origin(read: Read) -> None:
     trace = read_events(
         read,
