@@ -36,8 +36,3 @@ def last_phase(text: bytes) -> int:
         if _PHASE.match(text, at):
             return at
     return -1
-
-
-def count_phases(text: bytes, start: int, end: int) -> int:
-    """How many events seem to be in a stretch of text."""
-    return len(_PHASE.findall(text, start, end))

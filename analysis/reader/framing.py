@@ -17,7 +17,7 @@ import msgspec
 from whichlayer.analysis.reader.closing import closes_array
 from whichlayer.analysis.reader.events import DECODE_ERRORS, Event, decode_loose
 from whichlayer.analysis.reader.patterns import no_events, one_no_event
-from whichlayer.analysis.reader.recovery import Loss, recover_events
+from whichlayer.analysis.reader.recovery import HOLE, Loss, recover_events
 from whichlayer.analysis.reader.repair import Repaired, check_encoding, first_difference, repair
 from whichlayer.analysis.reader.repeats import RepeatedKeys
 from whichlayer.analysis.reader.structure import SEPARATORS, find_elements, guess_cut
@@ -78,7 +78,7 @@ class EventArray:
     """The array of events in a file, chunk by chunk.
 
     Attributes:
-        losses: events that could not be read, so far.
+        losses: text that could not be read, so far.
         too_large: where events begin that were left out for their size.
         repeats: events that have a key twice.
         repaired: how many damaged spots were repaired.
@@ -98,6 +98,7 @@ class EventArray:
     closed: bool = False
     end: int = 0
     _skipping: bool = False
+    _losing: bool = False
     _patience: int = 0
 
     def __iter__(self) -> Iterator[Chunk]:
@@ -141,11 +142,17 @@ class EventArray:
         """Takes note of what was cut and has been decoded elsewhere."""
         self.repeats.look(text, offset)
         self.end = offset + len(text)
+        self._losing = False
 
     def _fill(self) -> None:
+        """Holds a chunk that begins with no separator, or nothing; twice is the same as once."""
+        window = self.window
         self._skip_separators()  # while the text is short, so that nothing long is copied
-        self.window.fill(self.limits.chunk)
-        self._skip_separators()
+        while len(window.data) < self.limits.chunk and not window.ended:
+            window.fill(self.limits.chunk)
+            self._skip_separators()
+            if not window.data:
+                return
 
     def _skip_separators(self) -> None:
         data = self.window.data
@@ -189,7 +196,7 @@ class EventArray:
         elif end > 0:
             text = window.data[:end].rstrip(SEPARATORS)
             events = _decoded(Repaired(text, 0))
-            if events is None and len(text) <= _LARGEST_REPAIR:
+            if events is None and len(text) <= _LARGEST_REPAIR and HOLE not in text:
                 mended = repair(text)
                 events = _decoded(mended)
                 if events is not None:
@@ -213,7 +220,9 @@ class EventArray:
         found = recover_events(window.data, self._skipping)
         base = window.offset
         if found.loss:
-            self.losses.append(Loss(base + found.loss.offset, found.loss.reason, found.loss.count))
+            found.loss.offset += base
+            found.loss.places -= self._losing and found.begins_lost  # the same place goes on
+            self.losses.append(found.loss)
         if found.repaired:
             self._note_repair(base + found.repaired_at, found.repaired)
         window.drop(found.consumed)
@@ -225,6 +234,7 @@ class EventArray:
             self._patience = self.limits.patience
         elif not window.data.startswith(_BRACKET_CLOSE):
             self._give_up()
+        self._losing = found.ends_lost or (self._losing and not spans)
         return Chunk(found.events, spans) if spans else None
 
     def _note_repair(self, at: int, spots: int, before: bytes = b"", after: bytes = b"") -> None:
@@ -234,7 +244,7 @@ class EventArray:
         self.repaired += spots
 
     def _advanced(self) -> None:
-        self._skipping = False
+        self._skipping = self._losing = False
         self._patience = self.limits.patience
 
     def _give_up(self) -> None:

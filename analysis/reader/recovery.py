@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import Final
 
 import msgspec
 
-from whichlayer.analysis.reader.closing import closes_array, count_phases, last_phase
+from whichlayer.analysis.reader.closing import closes_array, last_phase
 from whichlayer.analysis.reader.events import DECODE_ERRORS, Event, decode_loose, decode_strict
-from whichlayer.analysis.reader.patterns import sound_event
+from whichlayer.analysis.reader.patterns import no_events, sound_event
 from whichlayer.analysis.reader.repair import (
     Repaired,
     check_encoding,
@@ -39,6 +39,9 @@ _TRIES, _USUAL_TRIES = 200, 2000
 #: Events that are decoded together while nothing is wrong with them.
 _LARGEST_BATCH: Final = 256
 
+#: What a lost block of a disk leaves: never a few spots that a repair could save.
+HOLE: Final = b"\0" * 16
+
 #: Events are rarely longer than this.
 _USUAL: Final = 1 << 12
 
@@ -48,16 +51,25 @@ _LARGEST_REPAIR, _LARGEST_READ = 1 << 20, 1 << 23
 _VALUES = json.JSONDecoder(strict=False)
 _WHITE_SPACE = b" \t\r\n"
 _OPEN_OR_CLOSE = b"[]"
+_STRUCTURE = b"{[]"
 _BRACE, _BRACKET_CLOSE = ord("{"), ord("]")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Loss:
-    """Events that could not be read: where the first begins, why, and how many."""
+    """Text that could not be read; how many events it held cannot be known.
+
+    Attributes:
+        offset: where the first of it begins.
+        reason: why that could not be read.
+        places: how many stretches without an event between them there are.
+        size: how long they are together, in bytes, separators behind them left out.
+    """
 
     offset: int
     reason: str
-    count: int = 1
+    places: int = 0
+    size: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +89,8 @@ class Recovery:
         events: the events, in order.
         spans: where they stand in the text.
         loss: what is gone, if anything.
+        begins_lost: the first lost place stands before the first event.
+        ends_lost: the last lost place stands behind the last event.
         repaired: how many spots were repaired.
         repaired_at: where the first of them is, -1 without one.
         consumed: how much of the text is dealt with; what follows is a closing bracket, or
@@ -86,6 +100,8 @@ class Recovery:
     events: list[Event] = field(default_factory=list)
     spans: list[Found] = field(default_factory=list)
     loss: Loss | None = None
+    begins_lost: bool = False
+    ends_lost: bool = False
     repaired: int = 0
     repaired_at: int = -1
     consumed: int = 0
@@ -115,6 +131,7 @@ class _Recoverer:
         self._tries = _TRIES
         self._usual_tries = _USUAL_TRIES
         self._repairable = len(text)
+        self._lost_behind = -1  # so many stretches of events stand before the last lost place
         self._result = Recovery()
 
     def run(self) -> Recovery:
@@ -126,14 +143,15 @@ class _Recoverer:
             if at == len(text):
                 break
             at = self._pass_brackets(at) if text[at] in _OPEN_OR_CLOSE else self._next(at)
+        result.ends_lost = self._lost_behind == len(result.spans)
         return result
 
     def _pass_separators(self, at: int) -> int:
-        """Counts as damage whatever is not one comma between two events."""
+        """Counts as damage whatever is not one comma between two events; other text is a loss."""
         text, spans = self._text, self._result.spans
         between = _BETWEEN.match(text, at)
         end = between.end() if between else at
-        if spans and spans[-1].end == at and end < len(text):
+        if spans and spans[-1].end == at and end < len(text) and text[end] in _STRUCTURE:
             due = 0 if text[end] in _OPEN_OR_CLOSE else 1
             if text.count(b",", at, end) != due:
                 self._repaired(at, 1)
@@ -159,7 +177,7 @@ class _Recoverer:
         starts, text = self._starts, self._text
         self._later = later = bisect_right(starts, at, self._later)
         limit = starts[later] if later < len(starts) else len(text)
-        end = self._take_any(at, limit) if text[at] == _BRACE else -1
+        end = self._take_any(at, limit) if text[at] == _BRACE else self._take_no_events(at)
         if end >= 0:
             self._midst = False
             return end
@@ -182,6 +200,18 @@ class _Recoverer:
             if sound and event is not None and event.ph:
                 end = self._append([event], at, sound.end(), Repaired(sound[0], 0))
         return end
+
+    def _take_no_events(self, at: int) -> int:
+        """Reads values that are JSON but no events, between two events; -1 if it is not that."""
+        text, spans = self._text, self._result.spans
+        if self._lost_behind == len(spans):
+            return -1
+        run = no_events().match(text, at, at + _USUAL)
+        if run is None or text[run.end() : run.end() + 1] not in (b"{", b"["):
+            return -1
+        piece = run[0].rstrip(SEPARATORS)
+        events = _decoded(piece)
+        return self._append(events, at, at + len(piece), Repaired(piece, 0)) if events else -1
 
     def _next_sound(self, at: int) -> int:
         """Where the next event is that needs no repair, or the last one of all begins."""
@@ -261,6 +291,8 @@ class _Recoverer:
 
     def _may_repair(self, at: int, limit: int) -> bool:
         """Whether so much may still be repaired; every byte of a text is, a few times."""
+        if self._text.find(HOLE, at, limit) >= 0:
+            return False
         if limit - at > min(_LARGEST_REPAIR, self._repairable) and limit - at > _USUAL:
             return False
         self._repairable -= limit - at
@@ -268,17 +300,22 @@ class _Recoverer:
 
     def _skip(self, at: int, limit: int) -> int:
         """Where to go on behind what cannot be read; -1 if that is not in this text."""
-        text, result = self._text, self._result
         close = self._close_within(at, limit)
-        if close < 0 and limit == len(text):
+        if close < 0 and limit == len(self._text):
             return -1
         end = close if close >= 0 else limit
-        begun = bisect_left(self._starts, end) - bisect_left(self._starts, at)
-        lost = max(count_phases(text, at, end), begun)
-        if (lost or text[at] == _BRACE) and not self._midst:
-            first = result.loss or Loss(at, _reason(text[at:end]), 0)
-            result.loss = Loss(first.offset, first.reason, first.count + max(lost, 1))
+        if not self._midst:
+            self._lose(at, self._text[at:end].rstrip(SEPARATORS))
         return end
+
+    def _lose(self, at: int, text: bytes) -> None:
+        result, before = self._result, len(self._result.spans)
+        if result.loss is None:
+            result.loss = Loss(at, _reason(text))
+            result.begins_lost = not before
+        result.loss.places += self._lost_behind != before
+        result.loss.size += len(text)
+        self._lost_behind = before
 
     def _close_within(self, at: int, end: int) -> int:
         """Where the array's closing bracket is behind its last event, which is damaged; else -1."""

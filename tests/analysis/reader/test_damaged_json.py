@@ -165,6 +165,93 @@ def test_losses_are_counted_and_located(read: Read) -> None:
         assert (warning.count, warning.byte_offset) == (2, spans[5][0])
 
 
+@settings(max_examples=80)
+@given(
+    layout=st.sampled_from(list(LAYOUTS.values())),
+    number=st.integers(0, COUNT - 1),
+    garbage=st.text('a{}[]:,"\\0/*@1 \n', min_size=1, max_size=60),
+    chunk=st.sampled_from([200, 1 << 19]),
+)
+def test_no_text_between_events_is_passed_over_in_silence(
+    read: Read, layout: Layout, number: int, garbage: str, chunk: int
+) -> None:
+    text, spans = with_spans(layout)
+    at = spans[number][0]
+    trace = read(text[:at] + garbage.encode() + text[at:], chunk)
+    assert bool(trace.warnings) >= bool(garbage.strip(" \n"))
+    assert all(-1 <= one.byte_offset <= at + len(garbage) for one in trace.warnings)
+
+
+def lost(trace: Trace) -> tuple[int, int, int]:
+    """Places, where the first is, and bytes that could not be read."""
+    (warning,) = (one for one in trace.warnings if one.code == "damaged")
+    size = int(warning.message.split(" byte")[0])
+    assert f"{size} bytes in {warning.count} place" in warning.message
+    assert f"from byte {warning.byte_offset} on" in warning.message
+    assert "how many events were there is not known" in warning.message
+    return warning.count, warning.byte_offset, size
+
+
+@pytest.mark.parametrize("chunk", [300, 1 << 19])
+@pytest.mark.parametrize("several", [1, 9])
+def test_events_whose_beginning_is_lost_are_told(read: Read, several: int, chunk: int) -> None:
+    text, spans = with_spans(LAYOUTS["compact"])
+    for number in reversed(range(5, 5 + several)):
+        text = text[: spans[number][0]] + text[spans[number][0] + 40 :]
+    trace = read(text, chunk)
+    assert numbers(trace) == [*range(5), *range(5 + several, COUNT)]
+    size = spans[4 + several][1] - spans[5][0] - 40 * several
+    assert lost(trace) == (1, spans[5][0], size)
+
+
+@pytest.mark.parametrize("chunk", [300, 1 << 19])
+@pytest.mark.parametrize("filler", [b"\0", b" ", b"\x93\x07q", b""], ids=repr)
+@pytest.mark.parametrize("inside", [0, 5, 9, 26])
+def test_a_hole_is_told_with_its_bytes_and_no_number_of_events(
+    read: Read, filler: bytes, inside: int, chunk: int
+) -> None:
+    text, spans = with_spans(LAYOUTS["compact"])
+    start, end = spans[6][0] + inside, spans[11][0] + 60
+    hole = filler * (end - start)
+    trace = read(text[:start] + hole[: end - start] + text[end:], chunk)
+    assert numbers(trace) == [*range(6), *range(12, COUNT)]
+    if inside == 0 and filler in (b" ", b""):
+        first, behind = (end if filler else start), spans[11][1] - end
+        assert lost(trace) == (1, first, behind)
+    else:
+        gone = 0 if filler else end - start
+        assert lost(trace) == (1, spans[6][0], spans[11][1] - spans[6][0] - gone)
+        assert len(trace) == COUNT - 6
+
+
+def test_zeros_within_a_name_are_a_hole_and_no_name(read: Read) -> None:
+    text, spans = with_spans(LAYOUTS["compact"])
+    start = text.index(b"event 6") + 2
+    end = text.index(b"event 9") + 2
+    trace = read(text[:start] + bytes(end - start) + text[end:])
+    assert (len(trace), numbers(trace)) == (COUNT - 4, [*range(6), *range(10, COUNT)])
+    assert lost(trace) == (1, spans[6][0], spans[9][1] - spans[6][0])
+
+
+@pytest.mark.parametrize("garbage", [b"@@@@", b"word ", b"/* c */", b"}", b"1}"])
+def test_garbage_before_an_event_is_told_and_costs_no_event(read: Read, garbage: bytes) -> None:
+    text, spans = with_spans(LAYOUTS["line"])
+    at = spans[3][0]
+    trace = read(text[:at] + garbage + text[at:])
+    assert numbers(trace) == list(range(COUNT))
+    (warning,) = (one for one in trace.warnings if one.code == "damaged")
+    assert (warning.count, warning.byte_offset) == (1, at)
+
+
+def test_values_that_are_no_events_are_no_loss_beside_damage(read: Read) -> None:
+    text, spans = with_spans(LAYOUTS["compact"])
+    at = spans[3][0]
+    trace = read(text[:at] + b"}" + text[at : spans[3][1]] + b",null,7" + text[spans[3][1] :])
+    assert numbers(trace) == list(range(COUNT))
+    counts = {one.code: one.count for one in trace.warnings if one.code in ("damaged", "no-phase")}
+    assert counts == {"damaged": 1, "no-phase": 2}
+
+
 def test_a_damaged_last_event_does_not_hide_the_keys_behind(read: Read) -> None:
     text, spans = with_spans(LAYOUTS["line"])
     start, end = spans[-1]
