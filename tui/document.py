@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 import numpy as np
@@ -16,7 +16,8 @@ from whichlayer.tui.counter_lanes import with_counters, with_samples
 from whichlayer.tui.families import families_of
 from whichlayer.tui.heat import DeviceGaps, HeatRow, step_rows
 from whichlayer.tui.lane_titles import tell_apart
-from whichlayer.tui.lanes import ShownLane, list_lanes
+from whichlayer.tui.lanes import ShownLane, list_lanes, note_crowd
+from whichlayer.tui.listed_rows import ListedRows
 from whichlayer.tui.names import Names
 from whichlayer.tui.owners import Owners, owners_of
 from whichlayer.tui.whole_gaps import WholeGaps
@@ -48,6 +49,7 @@ class Document:
             pieces of its gaps, its gaps as people count them, and where the window's steps lie.
         by_row: order of ``analysis.activities`` by trace row.
         extent: how much of the file it holds; only a whole one is ever analysed.
+        listed: the lines of the timeline as they were listed last.
     """
 
     trace: Trace
@@ -62,6 +64,7 @@ class Document:
     steps: tuple[tuple[HeatRow, ...], ...] = ()
     by_row: NDArray[np.intp] | None = None
     extent: Extent = Extent.WHOLE
+    listed: ListedRows = field(default_factory=ListedRows, repr=False, compare=False)
 
     @property
     def home(self) -> tuple[int, int]:
@@ -136,6 +139,7 @@ def open_document(trace: Trace) -> Document:
     else:  # nobody must take for empty what was not read
         low, high = _within(trace.part, low, high)
     lanes = with_counters(lanes, trace, high)
+    note_crowd(lanes)
     return Document(trace, Names(trace), lanes, low, high)
 
 

@@ -31,6 +31,13 @@ FOLDED_ROWS = {"gpu": 2, "note": 1, "cpu": 5, "python": 3, "other": 2, "counter"
 #: How Kineto writes a thread that has a name of its own.
 _NAMED_THREAD = re.compile(r"thread \S+ \((.+)\)")
 
+#: What is listed among the GPU's lanes.
+_OF_GPU = frozenset({LaneKind.GPU_STREAM, LaneKind.GPU_ANNOTATION, LaneKind.GPU_SYNC})
+
+#: With more lanes than this, rows are not dealt by what is used in the stretch in sight: looking
+#: into all of them would keep every key waiting.
+_MOST_DEALT = 2000
+
 #: No screen has more rows.
 _TALLEST = 200
 
@@ -57,7 +64,10 @@ class ShownLane:
         device: device number as recorded, -1 off the GPU.
         depth: rows that it has.
         first_row: rows to skip while it is folded: outer frames that say nothing.
+        is_one_of_many: there are too many lanes to look into each for the rows that it needs.
     """
+
+    is_one_of_many = False
 
     def __init__(
         self,
@@ -75,8 +85,7 @@ class ShownLane:
         self.group = group
         self.device = lane.device
         self.depth = int(depth.max()) + 1 if len(depth) else 1
-        self._slices = slices[by_depth(depth)] if self.depth > 1 else slices
-        self._bounds = np.concatenate(([0], np.cumsum(np.bincount(depth, minlength=1))))
+        self._unsorted: tuple[Int32, Int32] | None = (slices, depth)
         self._trace = trace
         self._families = families
         self._rows: dict[int, Row] = {}
@@ -86,7 +95,8 @@ class ShownLane:
         """One row, prepared when first asked for."""
         found = self._rows.get(depth)
         if found is None:
-            mine = self._slices[self._bounds[depth] : self._bounds[depth + 1]]
+            slices, bounds = self._sorted()
+            mine = slices[bounds[depth] : bounds[depth + 1]]
             found = self._rows[depth] = Row(
                 mine,
                 part_of(self._trace.start_ns, mine),
@@ -111,6 +121,8 @@ class ShownLane:
 
     def used_rows(self, low_ns: int, high_ns: int) -> int:
         """Rows that it needs to show what lies in ``[low_ns, high_ns)`` while folded."""
+        if self.is_one_of_many:
+            return self.most_rows
         first = min(self.first_row, self.depth - 1)
         for depth in range(min(self.depth, first + _TALLEST) - 1, first - 1, -1):
             row = self.row(depth)
@@ -128,14 +140,26 @@ class ShownLane:
 
     def depth_of(self, slice_row: int) -> int:
         """The row that draws a slice of the trace, or -1 where it is not of this lane."""
-        places = np.flatnonzero(self._slices == slice_row)
+        slices, bounds = self._sorted()
+        places = np.flatnonzero(slices == slice_row)
         if not len(places):
             return -1
-        return int(np.searchsorted(self._bounds, places[0], "right")) - 1
+        return int(np.searchsorted(bounds, places[0], "right")) - 1
+
+    def _sorted(self) -> tuple[Int32, NDArray[np.int64]]:
+        """The slices row by row, and where each row begins: sorted when first asked for."""
+        unsorted = self._unsorted  # which another thread may do away with meanwhile
+        if unsorted is not None:
+            slices, depth = unsorted
+            self._slices = slices[by_depth(depth)] if self.depth > 1 else slices
+            counts = np.bincount(depth, minlength=1)
+            self._bounds = np.concatenate(([0], np.cumsum(counts)))
+            self._unsorted = None
+        return self._slices, self._bounds
 
     def _plain_outer_rows(self) -> int:
         """Leading rows with at most two slices: ``<module>``, ``main`` and the like."""
-        counts = np.diff(self._bounds)
+        counts = np.diff(self._sorted()[1])
         busy = np.flatnonzero(counts > 2)
         return int(busy[0]) if len(busy) else 0
 
@@ -180,6 +204,33 @@ def shown_rows(
     return tuple(rows)
 
 
+def note_crowd(lanes: tuple[ShownLane, ...]) -> None:
+    """Tell each lane whether it is one of too many."""
+    for lane in lanes:
+        lane.is_one_of_many = len(lanes) > _MOST_DEALT
+
+
+def used_rows(
+    lanes: tuple[ShownLane, ...], low_ns: int, high_ns: int, least: Mapping[int, int]
+) -> tuple[int, ...]:
+    """Rows that each lane has a use for in ``[low_ns, high_ns)``, as :func:`shown_rows` takes them.
+
+    Empty, which stands for the usual rows, where there are too many lanes to look into each.
+
+    Args:
+        lanes: the lanes in order.
+        low_ns: where what can be seen begins.
+        high_ns: where it ends.
+        least: rows that some lanes need in any case, by lane.
+    """
+    if lanes and lanes[0].is_one_of_many:
+        return ()
+    used = [lane.used_rows(low_ns, high_ns) for lane in lanes]
+    for index, rows in least.items():
+        used[index] = max(used[index], rows)
+    return tuple(used)
+
+
 def _dealt_rows(
     lanes: tuple[ShownLane, ...], folds: list[Fold], lines: int, used: tuple[int, ...]
 ) -> list[int]:
@@ -203,23 +254,36 @@ def _dealt_rows(
 def list_lanes(trace: Trace, families: UInt8) -> tuple[ShownLane, ...]:
     """The lanes of a trace in the order of the screen."""
     lanes: list[tuple[tuple[object, ...], ShownLane]] = []
+    hidden = trace.stray | (trace.kind == SliceKind.PROFILER)
+    if trace.part is not None:
+        hidden |= (trace.start_ns >= trace.part.high_ns) | (trace.end_ns < trace.part.low_ns)
+    # What is asked of every lane is counted once for all of them: there may be very many.
+    hidings = _by_lane(trace, hidden)
+    launches = _by_lane(trace, (trace.kind == SliceKind.RUNTIME) & ~hidden)
+    frames = _by_lane(trace, (trace.kind == SliceKind.PYTHON) & ~hidden)
+    stepping = {step.lane_id for step in trace.steps}
+    rows = np.arange(len(trace), dtype=np.int32)
+    bounds = trace.lane_rows.tolist()
     for index, lane in enumerate(trace.lanes):
-        first, last = trace.lane_rows[index : index + 2].tolist()
-        slices = np.arange(first, last, dtype=np.int32)
-        hidden = trace.stray[first:last] | (trace.kind[first:last] == SliceKind.PROFILER)
-        if trace.part is not None:
-            start, end = trace.start_ns[first:last], trace.end_ns[first:last]
-            hidden |= (start >= trace.part.high_ns) | (end < trace.part.low_ns)
-        if hidden.any():
-            slices = slices[~hidden]
+        first, last = bounds[index], bounds[index + 1]
+        slices = rows[first:last]
+        if hidings[index]:
+            slices = slices[~hidden[first:last]]
         if not len(slices):
             continue
-        if lane.kind in (LaneKind.GPU_STREAM, LaneKind.GPU_ANNOTATION, LaneKind.GPU_SYNC):
+        if lane.kind in _OF_GPU:
             lanes.append(_gpu_lane(trace, lane, slices, families))
         else:
-            lanes.extend(_host_lanes(trace, lane, slices, families))
+            host = _HostLane(lane, slices, launches[index], frames[index], index in stepping)
+            lanes.extend(_host_lanes(trace, host, families))
     lanes.sort(key=lambda pair: pair[0])
     return tuple(lane for _, lane in lanes)
+
+
+def _by_lane(trace: Trace, chosen: NDArray[np.bool_]) -> list[int]:
+    """How many of the chosen slices each lane has."""
+    before = np.concatenate(([0], np.cumsum(chosen)))
+    return [int(count) for count in np.diff(before[trace.lane_rows])]
 
 
 def _gpu_lane(
@@ -246,20 +310,29 @@ def _gpu_lane(
     return key, shown
 
 
+@dataclass(frozen=True, slots=True)
+class _HostLane:
+    """A lane off the GPU: its slices that are shown, and what its place depends on."""
+
+    lane: Lane
+    slices: Int32
+    launches: int
+    frames: int
+    has_steps: bool
+
+
 def _host_lanes(
-    trace: Trace, lane: Lane, slices: Int32, families: UInt8
+    trace: Trace, host: _HostLane, families: UInt8
 ) -> list[tuple[tuple[object, ...], ShownLane]]:
-    kind = part_of(trace.kind, slices)
-    launches = int((kind == SliceKind.RUNTIME).sum())
-    has_steps = any(trace.lanes[step.lane_id] is lane for step in trace.steps)
-    title = host_title(lane, has_steps)
+    lane, slices = host.lane, host.slices
+    title = host_title(lane, host.has_steps)
     place = 1 if lane.kind == LaneKind.CPU_THREAD else 2
-    key = (place, not has_steps, -launches, -len(slices), title)
-    python = kind == SliceKind.PYTHON
-    if not python.any() or python.all():
-        group = "python" if python.all() else "cpu" if place == 1 else "other"
+    key = (place, not host.has_steps, -host.launches, -len(slices), title)
+    if host.frames in (0, len(slices)):
+        group = "python" if host.frames else "cpu" if place == 1 else "other"
         shown = ShownLane(trace, lane, title, group, slices, part_of(trace.depth, slices), families)
         return [((*key, 0), shown)]
+    python = part_of(trace.kind, slices) == SliceKind.PYTHON
     depth = nesting_without(trace, slices, python)
     calls, frames = slices[~python], slices[python]
     return [

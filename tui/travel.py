@@ -5,13 +5,14 @@ Pure functions from a document and a view to another view; None where there is n
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from dataclasses import replace
 
 from whichlayer.analysis.trace.kinds import GPU_WORK
 from whichlayer.tui.counter_row import CounterRow
 from whichlayer.tui.document import Document
 from whichlayer.tui.heat import HeatRow
-from whichlayer.tui.lanes import Fold, ShownRow, shown_rows
+from whichlayer.tui.lanes import Fold, ShownRow, used_rows
 from whichlayer.tui.raster import Row
 from whichlayer.tui.view import View
 from whichlayer.tui.whole_gaps import WholeGaps
@@ -28,7 +29,7 @@ _CLOSEST = 4
 
 def rows_of(document: Document, view: View) -> tuple[ShownRow, ...]:
     """The lines of the timeline under the view's folds."""
-    return shown_rows(document.lanes, view.folds, view.lines, view.used)
+    return document.listed.rows(document.lanes, view.folds, view.lines, view.used)
 
 
 def settled(document: Document, view: View) -> View:
@@ -51,11 +52,9 @@ def dealt(document: Document, view: View, here: tuple[int, int] | None) -> View:
     port = view.port
     margin = port.span_ns // 2
     low, high = port.start_ns - margin, port.end_ns + margin
-    used = [lane.used_rows(low, high) for lane in document.lanes]
-    if here is not None:
-        lane = document.lanes[here[0]]
-        used[here[0]] = max(used[here[0]], here[1] + 1 - lane.first_row)
-    view = replace(view, used=tuple(used), around=(low, high))
+    least = {} if here is None else {here[0]: here[1] + 1 - document.lanes[here[0]].first_row}
+    used = used_rows(document.lanes, low, high, least)
+    view = replace(view, used=used, around=(low, high))
     return view if here is None else on_lane(document, view, *here)
 
 
@@ -168,8 +167,9 @@ def to_slice_row(document: Document, view: View, slice_row: int) -> View:
     trace = document.trace
     view = view.revealing(int(trace.start_ns[slice_row]), int(trace.end_ns[slice_row]))
     view = settled(document, view)
+    mine = trace.lanes[int(trace.lane_id[slice_row])]
     for index, lane in enumerate(document.lanes):
-        depth = lane.depth_of(slice_row)
+        depth = lane.depth_of(slice_row) if lane.lane is mine else -1
         if depth < 0:
             continue
         line = _line_of(rows_of(document, view), index, depth)
@@ -241,7 +241,7 @@ def refolded(document: Document, view: View, lane: int) -> View:
 def on_lane(document: Document, view: View, lane: int, depth: int = -1) -> View:
     """The cursor on a row of a lane: the nearest to a depth that is shown, else the first."""
     rows = rows_of(document, view)
-    mine = [line for line, shown in enumerate(rows) if shown.lane == lane]
+    mine = _lines_of(rows, lane)
     return replace(view, row=min(mine, key=lambda line: abs(rows[line].depth - depth), default=0))
 
 
@@ -276,8 +276,17 @@ def first_look(document: Document, view: View) -> View:
 
 
 def _line_of(rows: tuple[ShownRow, ...], lane: int, depth: int) -> int:
-    places = (i for i, row in enumerate(rows) if (row.lane, row.depth) == (lane, depth))
-    return next(places, -1)
+    return next((line for line in _lines_of(rows, lane) if rows[line].depth == depth), -1)
+
+
+def _lines_of(rows: tuple[ShownRow, ...], lane: int) -> range:
+    """The lines of a lane, which follow on one another."""
+    first = bisect_left(rows, lane, key=_lane_of)
+    return range(first, bisect_right(rows, lane, lo=first, key=_lane_of))
+
+
+def _lane_of(row: ShownRow) -> int:
+    return row.lane
 
 
 def _steps(document: Document, device: int) -> tuple[HeatRow, ...]:

@@ -1,0 +1,31 @@
+"""The lines of the timeline, listed once for all who ask for them between two changes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from whichlayer.tui.lanes import Fold, ShownLane, ShownRow, shown_rows
+
+
+class ListedRows:
+    """Remembers the last list: every key asks for it several times, and seldom changes it."""
+
+    def __init__(self) -> None:
+        """Nothing was listed yet."""
+        self._last: tuple[object, ...] = ()
+        self._rows: tuple[ShownRow, ...] = ()
+
+    def rows(
+        self,
+        lanes: tuple[ShownLane, ...],
+        folds: Mapping[int, Fold],
+        lines: int,
+        used: tuple[int, ...],
+    ) -> tuple[ShownRow, ...]:
+        """As :func:`whichlayer.tui.lanes.shown_rows`."""
+        # Lanes have no equality but identity, so tuples of the same ones are alike.
+        wanted = (lanes, dict(folds), lines, used)
+        if wanted != self._last:
+            self._rows = shown_rows(lanes, folds, lines, used)
+            self._last = wanted
+        return self._rows
