@@ -95,6 +95,14 @@ def document_warnings(
                 byte_offset=document.damaged_at,
             )
         )
+    if document.trailing_at >= 0:
+        warnings.append(
+            TraceWarning(
+                "damaged",
+                f"text behind the end of the trace, from byte {document.trailing_at} on, is left out",
+                byte_offset=document.trailing_at,
+            )
+        )
     return warnings + header_warnings(document) + _form_warnings(document, source)
 
 

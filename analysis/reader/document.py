@@ -57,6 +57,7 @@ class Document:
         second: where the second of them begins, -1 if there is none.
         damaged_at: where the header could not be read, -1 if it could.
         complete: the end of the document was seen.
+        trailing_at: where other text than white space begins behind that end, -1 without any.
     """
 
     def __init__(self, window: Window) -> None:
@@ -69,6 +70,7 @@ class Document:
         self.second = -1
         self.damaged_at = -1
         self.complete = False
+        self.trailing_at = -1
 
     @property
     def header(self) -> dict[str, Any]:
@@ -89,7 +91,7 @@ class Document:
             self.bare = self._begin()
             found = self.bare
         elif self.bare:
-            self.complete = True
+            self._complete()
             return False
         else:
             found = False
@@ -136,7 +138,8 @@ class Document:
             if self.keys.full and self._pass_members():
                 continue
             if self._peek(_SEPARATORS) == b"}":
-                self.complete = True
+                self._at += 1
+                self._complete()
                 return False
             name = self._take_key()
             if name is None:
@@ -148,6 +151,12 @@ class Document:
                 break
         self.damaged_at = self._window.offset + self._at
         return False
+
+    def _complete(self) -> None:
+        """Notes the end of the document here, and what stands behind it."""
+        if not self.complete and self._peek():
+            self.trailing_at = self._window.offset + self._at
+        self.complete = True
 
     def _pass_members(self) -> bool:
         """Moves past keys that are too many to be kept; whether there were any."""

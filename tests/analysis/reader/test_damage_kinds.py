@@ -230,6 +230,18 @@ def test_a_list_without_its_colon_is_found(tmp_path: Path) -> None:
     assert told(trace)
 
 
+@pytest.mark.parametrize("layout", ["[{0}]", '{{"traceEvents":[{0}],"z":1}}'])
+@pytest.mark.parametrize("space", ["", " \n", " " * 200_000], ids=len)
+def test_text_behind_the_end_is_told(read: Read, layout: str, space: str) -> None:
+    text = layout.format(GOOD) + space
+    for tail in ("xxxxx", "trailing garbage {}", "}", ",", "\0\0"):
+        trace = read(text + tail, 1 << 12)
+        (warning,) = told(trace)
+        assert (len(trace), warning.code, warning.byte_offset) == (1, "damaged", len(text))
+        assert f"from byte {len(text)} on" in warning.message
+    assert not told(read(text))
+
+
 def test_the_documentation_lists_every_kind() -> None:
     rows = re.findall(r"(?m)^\| ([^|]+?) \| ([^|]*?) \| ([^|]*?) \|$", DOCUMENT.read_text())
     listed = {kind: code.strip("`") for kind, _, code in rows}
