@@ -165,9 +165,12 @@ def with_counters(
 def with_samples(trace: Trace, low_ns: int, high_ns: int, has_slices: bool) -> tuple[int, int]:
     """The stretch ``[low, high)`` of the slices widened to hold the samples of counters.
 
-    It at most triples: what lies further off is seen in a series' range alone.
+    It at most triples: what lies further off is seen in a series' range alone. Without slices it
+    is the stretch of samples and instants.
     """
     times = trace.counters.time_ns
+    if not has_slices:
+        times = np.concatenate((times, trace.instants.time_ns))
     if not len(times):
         return low_ns, high_ns
     first, stop = int(times.min()), int(times.max()) + 1

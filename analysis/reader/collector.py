@@ -36,10 +36,12 @@ _NEGATIVE = "of negative duration kept without length"
 _IGNORED = "of no known phase (ph) left out"
 _UNCLOSED = "without an end drawn to the end of the trace"
 _UNMATCHED = "that end what never began left out"
+_NOT_FINITE = "that are no finite numbers left out"
 _CODES = dict.fromkeys((_BAD_START, _BAD_DURATION, _NEGATIVE), "Q6") | {
     _IGNORED: "no-phase",
     _UNCLOSED: "unclosed",
     _UNMATCHED: "unmatched-end",
+    _NOT_FINITE: "not-finite",
 }
 
 
@@ -199,6 +201,7 @@ class Collector:
             warnings=[*warnings, *self._warnings(), *verdict_warnings(producer, kinds)],
             stretch=self._stretch,
             dropped=dropped,
+            marked=self.marks.extent,
         )
 
     @property
@@ -208,12 +211,13 @@ class Collector:
         return self.keep.low_ns, self.keep.high_ns
 
     def _odd(self) -> tuple[tuple[str, int], ...]:
-        """What is counted, and how many events it concerns so far."""
+        """What is counted, and how many events or values it concerns so far."""
         return (
             (_BAD_START, self.slices.bad_start + self.pairs.bad + self.marks.bad),
             (_BAD_DURATION, self.slices.bad_duration),
             (_NEGATIVE, self.slices.negative_duration),
             (_IGNORED, self.ignored),
+            (_NOT_FINITE, self.marks.not_finite),
         )
 
     def _warnings(self) -> list[TraceWarning]:
@@ -223,6 +227,7 @@ class Collector:
             if count:
                 offset = self.first.get(what, -1)
                 where = f", the first of them behind byte {offset}" if offset >= 0 else ""
-                message = f"{plural(count, 'event')} {what}{where}"
+                noun = "counter value" if what == _NOT_FINITE else "event"
+                message = f"{plural(count, noun)} {what}{where}"
                 warnings.append(TraceWarning(_CODES[what], message, count, offset))
         return warnings

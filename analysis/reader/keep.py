@@ -111,6 +111,11 @@ class Reach:
             self.low_ns = min(self.low_ns, int(start_ns.min()))
             self.high_ns = max(self.high_ns, int(end_ns.max()))
 
+    def join(self, other: Reach) -> None:
+        """Takes what another has seen."""
+        self.low_ns = min(self.low_ns, other.low_ns)
+        self.high_ns = max(self.high_ns, other.high_ns)
+
     def take(self) -> tuple[int, int]:
         """What was seen since this was asked last."""
         seen = self.low_ns, self.high_ns

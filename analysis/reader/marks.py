@@ -41,6 +41,8 @@ class Marks:
 
     Attributes:
         bad: how many had no usable time.
+        not_finite: values of counters that are no finite number, which are left out.
+        seen: from when to when instants and counter samples last, whether they are kept or not.
     """
 
     def __init__(
@@ -59,11 +61,13 @@ class Marks:
         self._flow_names: dict[str, int] = {}
         self._series: Intern[tuple[str, str, str]] = Intern()
         self._samples: list[tuple[Int32, Int64, np.ndarray[Any, Any]]] = []
-        self.bad = 0
+        self.bad = self.not_finite = 0
+        self.seen = Reach()
 
     def add_instants(self, events: Sequence[Event], group: Int32) -> None:
         """Takes events of phase ``i``, ``I``, ``R`` or, of asynchronous work, ``n``, ``T``, ``p``."""
         times = parse_times([one.ts for one in events])
+        self._see(times)
         events, times, group = self._wanted(events, times, group)
         strings = self._strings
         names = np.array([strings[one.name] for one in events], np.int32)
@@ -88,9 +92,13 @@ class Marks:
         self._keep(times.bad, self._flows, times.rounded(), group, numbers)
 
     def add_counters(self, events: Sequence[Event], group: Int32) -> None:
-        """Takes events of phase ``C``: every numeric argument is a series."""
+        """Takes events of phase ``C``: every numeric argument is a series.
+
+        A value that is no finite number is counted and left out: no row could draw it.
+        """
         times = parse_times([one.ts for one in events])
         self.bad += int(times.bad.sum())
+        self._see(times)
         numbers, series, values = self._series, array("i"), array("d")
         samples = np.zeros(len(events), np.int64)  # of each event
         arguments = _decoded_arguments([one.args for one in events])
@@ -100,9 +108,11 @@ class Marks:
             name = event.name if event.id == "" else f"{event.name}[{event.id}]"
             for field, value in arguments[row].items():
                 number = value if type(value) is float else _number(value)
-                if not math.isnan(number):
+                if math.isfinite(number):
                     series.append(numbers[process, name, field])
                     values.append(number)
+                elif _is_number(value):
+                    self.not_finite += 1
             samples[row] = len(series) - before
         self._samples.append(
             (
@@ -127,6 +137,8 @@ class Marks:
         series = self._series.take(other._series)
         self._samples += [(series[own], time, value) for own, time, value in other._samples]
         self.bad += other.bad
+        self.not_finite += other.not_finite
+        self.seen.join(other.seen)
 
     def complete(self, stretch: Marks) -> None:
         """Adds what another has read of a stretch to an outline; the other is used up."""
@@ -167,6 +179,16 @@ class Marks:
         """All counter samples, in the order of the file."""
         series, time, value = _joined(self._samples, (np.int32, np.int64, np.float64))
         return Counters(tuple(self._series), series, time, value)
+
+    @property
+    def extent(self) -> tuple[int, int] | None:
+        """The first and the last time of all instants and counter samples; None without any."""
+        seen = self.seen
+        return (seen.low_ns, seen.high_ns) if seen.low_ns <= seen.high_ns else None
+
+    def _see(self, times: Times) -> None:
+        usable = times.rounded()[~times.bad]
+        self.seen.note(usable, usable)
 
     def _wanted(
         self, events: Sequence[Event], times: Times, group: Int32
@@ -227,3 +249,14 @@ def _number(value: object) -> float:
         except ValueError:
             return float(number) if (number := as_int64(value)) != -1 else math.nan
     return math.nan
+
+
+def _is_number(value: object) -> bool:
+    """Whether a value without a finite number is meant as one: ``NaN``, ``"-inf"``, 1e999."""
+    if isinstance(value, str):
+        try:
+            float(value)
+        except ValueError:
+            return False
+        return True
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from whichlayer.analysis.report.text_layout import Column, table
+from whichlayer.analysis.report.text_layout import Column, table, wrap
 from whichlayer.analysis.report.units import count_text, time_text
 from whichlayer.analysis.results import Analysis
 from whichlayer.analysis.text import clean
@@ -31,19 +31,34 @@ def recording_lines(analysis: Analysis) -> list[str]:
         return ["RECORDING  no events"]
     rows = [bounds for bounds in pairwise(trace.lane_rows.tolist()) if _tells(trace, *bounds)]
     slices = sum(last - first for first, last in rows)
+    holds = [f"{count_text(len(rows), 'lane')} with {count_text(slices, 'slice')}"] if rows else []
+    holds += _marks(trace)
+    ends = "from first start to last end" if len(trace) else "from first to last"
     facts = [
         count_text(trace.events, "event"),
-        f"{count_text(len(rows), 'lane')} with {count_text(slices, 'slice')}",
-        f"{time_text(trace.duration_ns)} from first start to last end",
+        *(holds or ["no slices"]),
+        *([f"{time_text(trace.duration_ns)} {ends}"] if holds else []),
     ]
     ranked = sorted(range(len(rows)), key=lambda index: rows[index][0] - rows[index][1])
     shown = [_row(trace, *rows[index]) for index in ranked[:_SHOWN]]
     more = len(rows) - len(shown)
     return [
-        f"RECORDING  {', '.join(facts)}",
+        *wrap(", ".join(facts), "RECORDING  "),
         *(table(_COLUMNS, shown, indent="  ") if shown else ()),
         *([f"  and {count_text(more, 'more lane')}"] if more else ()),
     ]
+
+
+def _marks(trace: Trace) -> list[str]:
+    """Its counters and, where nothing lasts, its instants."""
+    counters, found = trace.counters, []
+    if len(counters.time_ns):
+        series = int((np.diff(counters.series_id) != 0).sum()) + 1
+        samples = count_text(len(counters.time_ns), "sample")
+        found.append(f"{count_text(series, 'counter')} with {samples}")
+    if len(trace.instants.time_ns) and not len(trace):
+        found.append(count_text(len(trace.instants.time_ns), "instant"))
+    return found
 
 
 def _tells(trace: Trace, first: int, last: int) -> bool:

@@ -65,6 +65,8 @@ class Recording:
         full_args: given the ``event`` column in the trace's order, what reads a row's arguments.
         stretch: the stretch of which everything is kept, None where everything is anyway.
         dropped: slices that lie outside it and are not kept.
+        marked: the first and the last time of all instants and counter samples, those that are
+            not kept included; None where the reader kept them all.
     """
 
     path: str
@@ -84,13 +86,16 @@ class Recording:
     warnings: list[TraceWarning] = field(default_factory=list)
     stretch: tuple[int, int] | None = None
     dropped: Dropped | None = None
+    marked: tuple[int, int] | None = None
 
 
 def assemble(recording: Recording) -> Trace:
     """Orders, nests and joins the slices of a recording."""
     slices = recording.slices
     _mark_annotations(slices, recording.strings)
-    extent = extent_of(slices.start_ns, slices.end_ns, slices.kind, recording.dropped)
+    extent = extent_of(
+        slices.start_ns, slices.end_ns, slices.kind, recording.dropped, _marked(recording)
+    )
     stray, strays, origin_ns = extent.stray, extent.strays, extent.origin_ns
     order = lane_order(recording.lanes, recording.naming)
     new_lane = np.empty(len(order), np.int32)
@@ -158,6 +163,17 @@ def assemble(recording: Recording) -> Trace:
         _full_args=recording.full_args(slices.event),
         part=_part(recording.stretch, extent),
     )
+
+
+def _marked(recording: Recording) -> tuple[int, int] | None:
+    """The first and the last time of instants and counter samples; None without any."""
+    if recording.marked is not None:
+        return recording.marked
+    times = [each.time_ns for each in (recording.instants, recording.counters)]
+    some = [each for each in times if len(each)]
+    if not some:
+        return None
+    return min(int(each.min()) for each in some), max(int(each.max()) for each in some)
 
 
 def _mark_annotations(slices: Slices, strings: Sequence[str]) -> None:

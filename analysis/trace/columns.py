@@ -2,7 +2,7 @@
 
 A million events are a dozen arrays, not a million objects. Times are exact integer
 nanoseconds since the trace start: the smallest valid start of any slice whose category
-is not ``Trace`` and that is not a stray. Readers build a :class:`Trace` through
+is not ``Trace`` and that is not a stray; without slices, the first instant or counter sample. Readers build a :class:`Trace` through
 :mod:`whichlayer.analysis.trace.assemble`; everything else only reads it.
 """
 
@@ -229,9 +229,15 @@ class Trace:
 
     @property
     def duration_ns(self) -> int:
-        """End of the last slice that is neither a stray nor the recording itself."""
+        """End of the last slice that is neither a stray nor the recording itself.
+
+        Without slices, the last instant or counter sample.
+        """
         if self.part is not None:
             return self.part.duration_ns
+        if not len(self):
+            times = (self.instants.time_ns, self.counters.time_ns)
+            return max(int(each.max(initial=0)) for each in times)
         from whichlayer.analysis.trace.kinds import SliceKind
 
         wanted = ~self.stray & (self.kind != SliceKind.PROFILER)

@@ -19,9 +19,9 @@ class Extent:
     Attributes:
         stray: bool (n,), which of the slices that were kept are strays.
         strays: how many there are among all.
-        origin_ns: the first start that counts.
+        origin_ns: the first start that counts; without slices the first instant or sample.
         last_ns: end of the last slice that is neither a stray nor the recording itself; the
-            origin without any.
+            origin without any, and without slices the last instant or sample.
     """
 
     stray: Bool
@@ -31,7 +31,11 @@ class Extent:
 
 
 def extent_of(
-    start_ns: Int64, end_ns: Int64, kind: UInt8, dropped: Dropped | None = None
+    start_ns: Int64,
+    end_ns: Int64,
+    kind: UInt8,
+    dropped: Dropped | None = None,
+    marked: tuple[int, int] | None = None,
 ) -> Extent:
     """Where a recording lies.
 
@@ -40,8 +44,12 @@ def extent_of(
         end_ns: int64 (n,).
         kind: uint8 (n,), a ``SliceKind`` each.
         dropped: those that were not.
+        marked: the first and the last time of instants and counter samples, which say where a
+            recording lies that has no slices.
     """
     if dropped is None or not len(dropped):
+        if not len(start_ns) and marked is not None:
+            return Extent(np.zeros(0, np.bool_), 0, *marked)
         return _extent(start_ns, end_ns, kind, find_strays(start_ns, end_ns, kind))
     first, last_start, last = dropped.bounds()
     judged = start_ns[kind != SliceKind.PROFILER]
