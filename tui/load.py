@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from whichlayer.analysis.trace.columns import Trace
     from whichlayer.tui.document import Document, Extent
 
-#: As many rows as the tallest terminal in use shows.
-_PREPARED_ROWS: Final = 80
+#: As many rows as a usual terminal shows at first. The others are prepared as they are drawn.
+_PREPARED_ROWS: Final = 24
 
 #: While a file is read, the reader gives way to the screen this often (seconds): Python's own
 #: 5 ms add up over the dozens of turns that an answer to a key takes.
@@ -231,7 +231,7 @@ def prepared(trace: Trace, extent: Extent) -> Document:
     from whichlayer.tui.lanes import shown_rows
 
     document = replace(open_document(trace), extent=extent)
-    for shown in shown_rows(document.lanes, {}, _PREPARED_ROWS):
+    for shown in shown_rows(document.lanes, {}, _PREPARED_ROWS)[:_PREPARED_ROWS]:
         document.lanes[shown.lane].row(shown.depth)
     for lane in document.lanes:
         lane.used_rows(document.low_ns, document.high_ns)
