@@ -3,8 +3,28 @@
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import dataclass
 
 from whichlayer.analysis.reader.source import ByteSource
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """Text that was let go by but is kept, and what the window was when it began with that.
+
+    Attributes:
+        held: how many bytes were held.
+        ended: nothing followed those.
+    """
+
+    offset: int
+    text: bytes
+    held: int
+    ended: bool
+
+    @property
+    def end(self) -> int:
+        return self.offset + len(self.text)
 
 
 class Window:
@@ -20,7 +40,7 @@ class Window:
         self._source = source
         self._ahead: deque[bytes] = deque()
         self._keeping = False
-        self._kept: deque[tuple[int, bytes]] = deque()
+        self._kept: deque[_Kept] = deque()
         self.data = b""
         self.offset = 0
         self.ended = False
@@ -57,7 +77,7 @@ class Window:
         """The first ``count`` bytes, which are forgotten here."""
         text = self.data[:count]
         if self._keeping and text:
-            self._kept.append((self.offset, text))
+            self._kept.append(_Kept(self.offset, text, len(self.data), self.ended))
         self.data = self.data[count:]
         self.offset += count
         return text
@@ -72,14 +92,22 @@ class Window:
             self._keeping = False
             self._kept.clear()
             return
-        while self._kept and self._kept[0][0] + len(self._kept[0][1]) <= end:
+        while self._kept and self._kept[0].end <= end:
             self._kept.popleft()
 
     def rewind(self, offset: int) -> None:
-        """Go back to an offset from which on everything was kept, and keep no more."""
-        pieces = [piece[max(0, offset - begin) :] for begin, piece in self._kept]
+        """Go back to where something was taken that is still kept, and keep no more.
+
+        As much is held as was then: where text is cut follows from how much of it is held.
+        """
+        while self._kept[0].offset < offset:
+            self._kept.popleft()
+        then = self._kept[0]
+        pieces = [one.text for one in self._kept]
         self._ahead = deque([*filter(None, (*pieces, self.data)), *self._ahead])
         self.data, self.offset, self.ended = b"", offset, False
+        self.fill(then.held)
+        self.ended = then.ended
         self.let_go()
 
     def _read(self, size: int) -> bytes:

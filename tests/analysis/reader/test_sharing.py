@@ -115,10 +115,15 @@ def outcome(
     cores: Cores,
     keep: Keep | None = None,
     *,
+    held: int = 1,
     with_arguments: bool = True,
 ) -> dict[str, Any] | str:
-    """All that a file gives, or why it gives nothing."""
-    step = patch.object(document, "_STEP", min(chunk, document._STEP))
+    """All that a file gives, or why it gives nothing.
+
+    Args:
+        held: how many chunks are held to read the header.
+    """
+    step = patch.object(document, "_STEP", min(held * chunk, document._STEP))
     try:
         with step, TraceSource(str(path)) as source:
             limits = Limits(chunk, 8 * chunk, 64 * chunk)
@@ -136,12 +141,14 @@ def same(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., None]:
     """Compares what a file gives when it is read alone and when it is shared."""
     path = tmp_path_factory.mktemp("shared") / "trace.json"
 
-    def compare(text: bytes, chunk: int, blocks: int, keep: Keep | None = None) -> None:
+    def compare(
+        text: bytes, chunk: int, blocks: int, keep: Keep | None = None, held: int = 1
+    ) -> None:
         path.write_bytes(text)
         shared = Cores(2, block=blocks * chunk, sample=0, least=0)
         with patch.object(workers, "Workers", Inline):
-            found = outcome(path, chunk, shared, keep)
-        assert found == outcome(path, chunk, ALONE, keep)
+            found = outcome(path, chunk, shared, keep, held=held)
+        assert found == outcome(path, chunk, ALONE, keep, held=held)
 
     return compare
 
@@ -187,6 +194,31 @@ def test_damage_is_told_and_survived_alike(
         at = int(place * len(text))
         text = text[:at] + damage + text[at + lost :]
     same(text, chunk, blocks)
+
+
+@settings(max_examples=150)
+@given(
+    events=st.lists(EVENTS, min_size=5, max_size=20),
+    layout=st.sampled_from(list(LAYOUTS.values())),
+    spots=st.lists(st.tuples(st.floats(0, 1), DAMAGE, st.integers(0, 40)), min_size=1, max_size=4),
+    chunk=st.sampled_from([90, 300, 700]),
+    blocks=st.integers(1, 6),
+    held=st.integers(2, 40),
+)
+def test_damage_in_what_the_header_left_over_is_read_alike(
+    same: Callable[..., None],
+    events: list[dict[str, Any]],
+    layout: Layout,
+    spots: list[tuple[float, bytes, int]],
+    chunk: int,
+    blocks: int,
+    held: int,
+) -> None:
+    text = write_file(events * 5, layout).encode()
+    for place, damage, lost in spots:
+        at = int(place * len(text))
+        text = text[:at] + damage + text[at + lost :]
+    same(text, chunk, blocks, held=held)
 
 
 @settings(max_examples=60)
