@@ -118,11 +118,7 @@ def outcome(
     held: int = 1,
     with_arguments: bool = True,
 ) -> dict[str, Any] | str:
-    """All that a file gives, or why it gives nothing.
-
-    Args:
-        held: how many chunks are held to read the header.
-    """
+    """All that a file gives, or why it gives nothing; its header is read with ``held`` chunks."""
     step = patch.object(document, "_STEP", min(held * chunk, document._STEP))
     try:
         with step, TraceSource(str(path)) as source:
