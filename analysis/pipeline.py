@@ -91,7 +91,7 @@ def analyse(trace: Trace, options: Options | None = None) -> Analysis:
             budget,
             bool(recorded),
             caveat_of(warnings),
-            cut=any(warning.code == "truncated" for warning in trace.warnings),
+            cut=trace.cut_off,
         ),
         findings=(),
         warnings=tuple(warnings),

@@ -21,8 +21,8 @@ from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.rule import rule_modules
 
 #: Clocks and rounding may carry a rate this far above the data sheet honestly (rules Q10).
-_RATE_SLACK: Final = 1.1
-_CONSUMER_RATE_SLACK: Final = 1.3
+RATE_SLACK: Final = 1.1
+CONSUMER_RATE_SLACK: Final = 1.3
 _BANDWIDTH_SLACK: Final = 1.02
 
 
@@ -150,7 +150,7 @@ def _missing_peak(measured: Measured) -> str:
 def _impossible(measured: Measured) -> tuple[str, str] | None:
     """Rates above the roof: flagged, never judged (rules Q10 and Q11)."""
     work, peaks = measured.work, measured.peaks
-    slack = _CONSUMER_RATE_SLACK if peaks.consumer else _RATE_SLACK
+    slack = CONSUMER_RATE_SLACK if peaks.consumer else RATE_SLACK
     if (measured.rate_share or 0.0) > slack:
         if not any(takes_shortcuts(name) for name in measured.kernels):
             return "faster than the card can compute: the estimate is wrong", "impossible"

@@ -13,6 +13,7 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
+from whichlayer.analysis.gaps.calibrate import DEEP_QUEUE_NS
 from whichlayer.analysis.replay.recorded import RecordedSyncs
 from whichlayer.analysis.replay.schedule import (
     NEVER,
@@ -27,7 +28,6 @@ from whichlayer.analysis.replay.schedule import (
     joined_events,
 )
 from whichlayer.analysis.replay.timing import (
-    DEEP_QUEUE_NS,
     DEFAULT_LATENCY_NS,
     DEFAULT_SPACING_NS,
     MIN_SAMPLES,

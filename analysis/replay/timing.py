@@ -22,8 +22,6 @@ DEFAULT_LATENCY_NS = 2_000
 MAX_LATENCY_NS = 100_000
 #: Assumed between two kernels of one stream where the recording has no full queue.
 DEFAULT_SPACING_NS = 1_000
-#: A launch that returned this long before its stream ran dry was waiting in a deep queue.
-DEEP_QUEUE_NS = 10_000
 #: Launches that CUDA queues before it holds the next call; more where more are seen.
 QUEUE_DEPTH = 1024
 #: As many pending launches as this are a full queue, if no more are ever seen.

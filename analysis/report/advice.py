@@ -81,8 +81,7 @@ def _holds_launches(trace: Trace) -> bool:
 def _missing(analysis: Analysis, recorded: Recorded) -> list[str]:
     lines = []
     ours = analysis.trace.producer == "pytorch"
-    cut = any(warning.code == "truncated" for warning in analysis.trace.warnings)
-    if ours and not recorded.steps and not cut:
+    if ours and not recorded.steps and not analysis.trace.cut_off:
         lines.append(
             "prof.step() after every step: the window is then whole steps, not first to last "
             "activity"

@@ -243,6 +243,11 @@ class Trace:
         wanted = ~self.stray & (self.kind != SliceKind.PROFILER)
         return int(self.end_ns[wanted].max()) if wanted.any() else 0
 
+    @property
+    def cut_off(self) -> bool:
+        """The recording goes on behind what could be read of its file."""
+        return any(warning.code == "truncated" for warning in self.warnings)
+
     def enclosing(self, row: int) -> list[int]:
         """The slices of the same lane around a slice, innermost first."""
         rows: list[int] = []

@@ -27,7 +27,7 @@ def check(recording: Recording) -> Iterator[TraceWarning]:
     if recording.devices or any(warning.code == GATE.id for warning in trace.warnings):
         return
     launches = len(launch_rows(trace))
-    if any(warning.code == "truncated" for warning in trace.warnings):
+    if trace.cut_off:
         text = "no GPU activity before the cut: profilers write it last, so no GPU verdict"
     elif launches:
         text = (

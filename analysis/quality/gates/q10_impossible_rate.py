@@ -13,13 +13,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from whichlayer.analysis.errors import TraceWarning
+from whichlayer.analysis.kernels.ruling import CONSUMER_RATE_SLACK, RATE_SLACK
 from whichlayer.analysis.quality.flagged import MIN_SHARE, flagged_kernels
 from whichlayer.analysis.quality.gate import Gate, Recording, percent
 
 GATE = Gate(
     "Q10",
     "rates that the card cannot reach",
-    thresholds={"share": MIN_SHARE, "bandwidth": 1.0, "matrix": 1.1, "matrix_geforce": 1.3},
+    thresholds={
+        "share": MIN_SHARE,
+        "bandwidth": 1.0,
+        "matrix": RATE_SLACK,
+        "matrix_geforce": CONSUMER_RATE_SLACK,
+    },
     source="TraceLens; rocprofiler-compute#80",
 )
 

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import io
-from collections.abc import Callable, Sequence
-from concurrent.futures import Future
+from collections.abc import Callable
 from pathlib import Path
-from pickle import PickleBuffer
 from typing import Any
 from unittest.mock import patch
 
@@ -16,18 +13,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.chrome_text import LAYOUTS, Verbatim, write_file
+from tests.support.inline_workers import Inline
 from whichlayer.analysis import load
 from whichlayer.analysis.errors import TraceError
 from whichlayer.analysis.part import needed, reading
 from whichlayer.analysis.part.cut import cut
 from whichlayer.analysis.part.needed import Wanted
 from whichlayer.analysis.reader import workers
-from whichlayer.analysis.reader.block import Cut, read_block
-from whichlayer.analysis.reader.collector import Collector
 from whichlayer.analysis.reader.cores import Cores
 from whichlayer.analysis.reader.framing import Limits
 from whichlayer.analysis.reader.keep import Keep, kept_kinds
-from whichlayer.analysis.reader.messages import receive, send
 from whichlayer.analysis.trace.columns import Trace
 
 #: Hours after zero, so that times of zero are strays; few values, so that slices nest, cross
@@ -81,32 +76,6 @@ DAMAGE = st.lists(
     ),
     max_size=2,
 )
-
-
-class Inline:
-    """Workers of this process: they answer at once, through the same messages."""
-
-    ready = True
-
-    def __init__(self, count: int, keep: Keep | None) -> None:
-        self.count = count
-        self.keep = keep
-
-    def read(self, cuts: Sequence[Cut]) -> Future[Collector]:
-        answer: Future[Collector] = Future()
-        block = [(at, PickleBuffer(text)) for at, text in cuts]
-        answer.set_result(_sent(read_block(*_sent((block, self.keep)))))
-        return answer
-
-    def close(self) -> None:
-        """There is nothing to end."""
-
-
-def _sent(value: object) -> Any:
-    pipe = io.BytesIO()
-    send(pipe, value)
-    pipe.seek(0)
-    return receive(pipe)
 
 
 @pytest.fixture(autouse=True)

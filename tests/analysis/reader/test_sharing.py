@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import gzip
-import io
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
 from pathlib import Path
-from pickle import PickleBuffer
 from typing import Any
 from unittest.mock import patch
 
@@ -16,15 +13,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.chrome_text import LAYOUTS, Layout, Verbatim, write_file
+from tests.support.inline_workers import Inline
 from tests.support.whole_trace import everything
 from whichlayer.analysis.errors import TraceError
 from whichlayer.analysis.reader import document, workers
-from whichlayer.analysis.reader.block import Cut, read_block
+from whichlayer.analysis.reader.block import Cut
 from whichlayer.analysis.reader.collector import Collector
 from whichlayer.analysis.reader.cores import Cores
 from whichlayer.analysis.reader.framing import Limits
 from whichlayer.analysis.reader.keep import OUTLINE, Keep
-from whichlayer.analysis.reader.messages import receive, send
 from whichlayer.analysis.reader.progress import Progress
 from whichlayer.analysis.reader.read_chrome_json import collect_events, read_chrome_json
 from whichlayer.analysis.reader.source import TraceSource
@@ -81,32 +78,6 @@ DAMAGE = st.sampled_from(
         b"}},",
     ]
 )
-
-
-class Inline:
-    """Workers of this process: they answer at once, through the same messages."""
-
-    ready = True
-
-    def __init__(self, count: int, keep: Keep | None) -> None:
-        self.count = count
-        self.keep = keep
-
-    def read(self, cuts: Sequence[Cut]) -> Answer:
-        answer: Answer = Future()
-        block = [(at, PickleBuffer(text)) for at, text in cuts]
-        answer.set_result(_sent(read_block(*_sent((block, self.keep)))))
-        return answer
-
-    def close(self) -> None:
-        """There is nothing to end."""
-
-
-def _sent(value: object) -> Any:
-    pipe = io.BytesIO()
-    send(pipe, value)
-    pipe.seek(0)
-    return receive(pipe)
 
 
 def outcome(
