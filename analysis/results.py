@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 from whichlayer.analysis.errors import TraceWarning
 from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.options import Options as Options  # noqa: PLC0414  found here too
+from whichlayer.analysis.states import Role as Role  # noqa: PLC0414  likewise
+from whichlayer.analysis.states import State as State  # noqa: PLC0414  likewise
 from whichlayer.analysis.trace.columns import Step, Trace
 
 Int64 = NDArray[np.int64]
@@ -154,17 +156,6 @@ class GapText:
     evidence: tuple[str, ...]
 
 
-class State(IntEnum):
-    """What a stretch of a device's time is."""
-
-    AT_ROOF = 0  # a judged kernel without loss
-    SLOW = 1  # a judged kernel that loses time
-    UNJUDGED = 2  # a kernel whose bytes and flops are unknown
-    GAP = 3
-    SPACING = 4  # idle up to the launch floor
-    EDGE = 5  # outside every step, or outside the window
-
-
 @dataclass(frozen=True, slots=True)
 class Segments:
     """The window of one device, cut into stretches that touch and never overlap.
@@ -212,14 +203,6 @@ class Kernels:
     judged: NDArray[np.bool_]
     layer: UInt8
     group: Int32
-
-
-class Role(IntEnum):
-    """What a GPU activity counts as."""
-
-    COMPUTE = 0
-    COMM = 1
-    COPY = 2
 
 
 @dataclass(frozen=True, slots=True)

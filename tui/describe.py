@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from whichlayer.analysis.errors import TraceWarning
 from whichlayer.analysis.gaps.explain import explain_gap
-from whichlayer.analysis.layers import Layer, layer_name
+from whichlayer.analysis.layers import layer_name
 from whichlayer.analysis.report.text_findings import recoverable_text
 from whichlayer.analysis.report.units import UNKNOWN, count_text, rate_text, share_text, time_text
 from whichlayer.analysis.results import (
@@ -18,23 +16,7 @@ from whichlayer.analysis.results import (
     Where,
 )
 from whichlayer.analysis.text import clean, gpu_text
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One paragraph of the pane.
-
-    Attributes:
-        text: what it says, clean.
-        label: what it is about (``fix``, ``where`` …), or empty.
-        layer: owner whose letter and colour lead the line, or None.
-        strong: it matters most.
-    """
-
-    text: str
-    label: str = ""
-    layer: Layer | None = None
-    strong: bool = False
+from whichlayer.tui.line import Line
 
 
 def describe_gap(analysis: Analysis, index: int, whole_ns: int = 0) -> list[Line]:

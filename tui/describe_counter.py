@@ -9,8 +9,8 @@ from whichlayer.analysis.text import clean, gpu_text
 from whichlayer.tui import travel
 from whichlayer.tui.counter_lanes import CounterLane, Series, exact_number, near_number
 from whichlayer.tui.counter_row import CounterRow
-from whichlayer.tui.describe import Line
 from whichlayer.tui.document import Document
+from whichlayer.tui.line import Line
 from whichlayer.tui.view import View
 
 

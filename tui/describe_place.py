@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from whichlayer.analysis.layers import Layer, layer_name
-from whichlayer.analysis.report.advice import recording_advice
 from whichlayer.analysis.report.units import count_text, share_text, time_text
-from whichlayer.analysis.results import State
+from whichlayer.analysis.states import State
 from whichlayer.analysis.text import clean, gpu_text
 from whichlayer.analysis.trace.kinds import GPU_WORK
-from whichlayer.tui.describe import Line, describe_gap, describe_group
+from whichlayer.tui.deferred import Deferred
 from whichlayer.tui.describe_slice import describe_slice
 from whichlayer.tui.document import Document
-from whichlayer.tui.summary import Summary, rank_kernels, summarise
+from whichlayer.tui.line import Line
+
+# Before there is an analysis, the first timeline does not wait for its words.
+if TYPE_CHECKING:
+    from whichlayer.analysis.report import advice
+    from whichlayer.tui import describe, summary
+    from whichlayer.tui.summary import Summary
+else:
+    advice = Deferred("whichlayer.analysis.report.advice")
+    describe = Deferred("whichlayer.tui.describe")
+    summary = Deferred("whichlayer.tui.summary")
 
 #: Layers in the order in which a budget lists them.
 _BUDGET = (
@@ -47,7 +58,7 @@ def describe_instant(document: Document, device: int, time_ns: int, row: int) ->
     place = gaps.at(time_ns)
     if place < 0:
         return of_slice or _no_gap(document, device, time_ns)
-    of_gap = describe_gap(
+    of_gap = describe.describe_gap(
         document.analysis, int(gaps.index[place]), _whole(document, device, time_ns)
     )
     if row >= 0 and document.trace.kind[row] not in GPU_WORK:
@@ -67,7 +78,7 @@ def describe_selection(document: Document, device: int, low_ns: int, high_ns: in
         strong=True,
     )
     lines += budget_lines(
-        summarise(document.owners[device], low_ns, high_ns), analysis.devices[device].vendor
+        summary.summarise(document.owners[device], low_ns, high_ns), analysis.devices[device].vendor
     )
     gaps = document.gaps[device]
     inside = gaps.by_size[
@@ -76,9 +87,9 @@ def describe_selection(document: Document, device: int, low_ns: int, high_ns: in
     if len(inside):
         lines.append(Line(""))
         lines.append(Line(f"largest of {count_text(len(inside), 'gap piece')} here:"))
-        lines += describe_gap(analysis, int(gaps.index[inside[0]]))
+        lines += describe.describe_gap(analysis, int(gaps.index[inside[0]]))
     else:
-        for item in rank_kernels(analysis, (low_ns, high_ns))[:3]:
+        for item in summary.rank_kernels(analysis, (low_ns, high_ns))[:3]:
             lines.append(
                 Line(f"{clean(item.group.short_name)} {share_text(item.share)}",
                      layer=item.group.layer)
@@ -137,7 +148,7 @@ def _no_gpu(document: Document) -> list[Line]:
     lines += [Line(clean(w.message), label=" " if i else "note")
               for i, w in enumerate(analysis.warnings[:4])]  # fmt: skip
     lines += [Line(clean(text), label=" " if i else "next")
-              for i, text in enumerate(recording_advice(analysis)[:3])]  # fmt: skip
+              for i, text in enumerate(advice.recording_advice(analysis)[:3])]  # fmt: skip
     return lines
 
 
@@ -153,5 +164,5 @@ def _no_gap(document: Document, device: int, time_ns: int) -> list[Line]:
     if ref >= 0 and state <= State.UNJUDGED:
         group = int(analysis.activities.group[ref])
         if group >= 0:
-            return describe_group(analysis, analysis.kernels[group])
+            return describe.describe_group(analysis, analysis.kernels[group])
     return [Line(_QUIET.get(state, "busy"), layer=Layer.NONE)]

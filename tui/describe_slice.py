@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from whichlayer.analysis.errors import TraceError
 from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.report.units import count_text, time_text
 from whichlayer.analysis.text import clean
 from whichlayer.analysis.trace.kinds import GPU_WORK, SliceKind
-from whichlayer.tui.describe import Line, describe_group
+from whichlayer.tui.deferred import Deferred
 from whichlayer.tui.document import Document, Extent
+from whichlayer.tui.line import Line
+
+# Before there is an analysis, the first timeline does not wait for its words.
+if TYPE_CHECKING:
+    from whichlayer.tui import describe
+else:
+    describe = Deferred("whichlayer.tui.describe")
 
 #: Arguments of a slice that the pane shows, at most.
 _MOST_ARGUMENTS = 6
@@ -58,7 +67,7 @@ def _judgement(document: Document, row: int) -> list[Line]:
     group = int(analysis.activities.group[found])
     if group < 0:
         return [Line("outside the analysed window", layer=Layer.NONE)]
-    lines = describe_group(analysis, analysis.kernels[group])[1:-1]
+    lines = describe.describe_group(analysis, analysis.kernels[group])[1:-1]
     return [Line(f"{analysis.kernels[group].calls} calls like it", label="group"), *lines]
 
 

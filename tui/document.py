@@ -4,23 +4,27 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from whichlayer.analysis.errors import TraceWarning
-from whichlayer.analysis.results import Analysis
 from whichlayer.analysis.trace.columns import Part, Trace
 from whichlayer.analysis.trace.kinds import SliceKind
 from whichlayer.tui.counter_lanes import with_counters, with_samples
 from whichlayer.tui.families import families_of
-from whichlayer.tui.heat import DeviceGaps, HeatRow, step_rows
 from whichlayer.tui.lane_titles import tell_apart
 from whichlayer.tui.lanes import ShownLane, list_lanes, note_crowd
 from whichlayer.tui.listed_rows import ListedRows
 from whichlayer.tui.names import Names
-from whichlayer.tui.owners import Owners, owners_of
-from whichlayer.tui.whole_gaps import WholeGaps
+
+# The first timeline does not wait for what shows an analysis.
+if TYPE_CHECKING:
+    from whichlayer.analysis.results import Analysis
+    from whichlayer.tui.heat import DeviceGaps, HeatRow
+    from whichlayer.tui.owners import Owners
+    from whichlayer.tui.whole_gaps import WholeGaps
 
 Int32 = NDArray[np.int32]
 
@@ -153,6 +157,10 @@ def _within(part: Part, low: int, high: int) -> tuple[int, int]:
 
 def with_analysis(document: Document, analysis: Analysis) -> Document:
     """The same document with what is known about it."""
+    from whichlayer.tui.heat import DeviceGaps, step_rows
+    from whichlayer.tui.owners import owners_of
+    from whichlayer.tui.whole_gaps import WholeGaps
+
     gaps = tuple(DeviceGaps(analysis.gaps, i) for i in range(len(analysis.devices)))
     window_ns = analysis.window.end_ns - analysis.window.start_ns
     return replace(

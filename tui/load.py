@@ -145,7 +145,9 @@ class Loader:
         from whichlayer.analysis import analyse
 
         analysis = (self._analyse or analyse)(trace, self._options)
-        tell(DocumentOpened(with_analysis(document, analysis)))
+        opened = with_analysis(document, analysis)
+        _import_words()
+        tell(DocumentOpened(opened))
         tell(LoadProgressed(replace(watched.loading, stage=Stage.READY)))
         if self._reuse:
             from whichlayer.analysis.cache.reuse import keep
@@ -236,6 +238,13 @@ def prepared(trace: Trace, extent: Extent) -> Document:
     for lane in document.lanes:
         lane.used_rows(document.low_ns, document.high_ns)
     return document
+
+
+def _import_words() -> None:
+    """What the panels say an analysis with: imported here, the screen need not stop for it."""
+    import whichlayer.analysis.report.advice
+    import whichlayer.tui.describe
+    import whichlayer.tui.summary  # noqa: F401
 
 
 def _marked(trace: Trace, path: str, share: float | None) -> Trace:

@@ -7,12 +7,16 @@ summary of a selection all read the same numbers, so they cannot disagree.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from whichlayer.analysis.layers import Layer
-from whichlayer.analysis.results import Analysis, Kernels, Segments, State
+from whichlayer.analysis.states import State
+
+if TYPE_CHECKING:  # the first timeline does not wait for the tables of an analysis
+    from whichlayer.analysis.results import Analysis, Kernels, Segments
 
 Int64 = NDArray[np.int64]
 UInt8 = NDArray[np.uint8]

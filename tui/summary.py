@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from whichlayer.analysis.layers import Layer
-from whichlayer.analysis.results import Analysis, KernelGroup, State
+from whichlayer.analysis.states import State
 from whichlayer.tui.owners import AT_ROOF, EDGE, GAP, LOSS, SPACING, UNJUDGED, Owners
+
+if TYPE_CHECKING:  # the first timeline does not wait for the tables of an analysis
+    from whichlayer.analysis.results import Analysis, KernelGroup
 
 Int64 = NDArray[np.int64]
 

@@ -7,15 +7,18 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from whichlayer.analysis.trace.kinds import GPU_WORK
 from whichlayer.tui.counter_row import CounterRow
 from whichlayer.tui.document import Document
-from whichlayer.tui.heat import HeatRow
 from whichlayer.tui.lanes import Fold, ShownRow, used_rows
 from whichlayer.tui.raster import Row
 from whichlayer.tui.view import View
-from whichlayer.tui.whole_gaps import WholeGaps
+
+if TYPE_CHECKING:  # the first timeline does not wait for what shows an analysis
+    from whichlayer.tui.heat import HeatRow
+    from whichlayer.tui.whole_gaps import WholeGaps
 
 #: Share of the width that a step takes when it is gone to.
 _STEP_SHARE = 0.94

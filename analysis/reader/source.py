@@ -10,7 +10,6 @@ from __future__ import annotations
 import io
 import os
 import stat
-import zipfile
 import zlib
 from typing import IO, Protocol, Self
 
@@ -18,6 +17,7 @@ from whichlayer.analysis.errors import TraceError
 from whichlayer.analysis.reader.gzip_source import GzipSource
 from whichlayer.analysis.reader.text_limit import TextLimit
 from whichlayer.analysis.reader.utf8_source import Utf8Source, tell_encoding
+from whichlayer.analysis.reader.zip_member import archive_errors, zip_member
 from whichlayer.analysis.reader.zstd_source import ZstdSource, is_zstd
 
 GZIP_MAGIC = b"\x1f\x8b"
@@ -66,7 +66,7 @@ class PlainSource:
         """Up to ``size`` bytes, empty at the end."""
         try:
             return self._stream.read(size)
-        except (zipfile.BadZipFile, zlib.error, EOFError) as error:
+        except archive_errors(zlib.error, EOFError) as error:
             self.damage = f"the zip archive is damaged ({error})"
         except OSError as error:
             self.damage = unreadable(error)
@@ -174,7 +174,7 @@ def _unwrap(file: io.FileIO) -> ByteSource:
         if head.startswith(magic):
             raise TraceError(reason)
     if head.startswith(ZIP_MAGIC):
-        member = _zip_member(file)
+        member = zip_member(file)
         inner = member.read(4)
         member.seek(0)
         return _decompressed(member, inner)
@@ -185,28 +185,3 @@ def _decompressed(stream: IO[bytes], head: bytes) -> ByteSource:
     if head.startswith(GZIP_MAGIC):
         return GzipSource(stream)
     return ZstdSource(stream) if is_zstd(head) else PlainSource(stream)
-
-
-def _zip_member(file: io.FileIO) -> IO[bytes]:
-    """The one trace in a zip archive, opened.
-
-    Raises:
-        TraceError: there is none, there are several, or it cannot be read.
-    """
-    try:
-        archive = zipfile.ZipFile(file)
-        names = [
-            info.filename
-            for info in archive.infolist()
-            if not info.is_dir() and not info.filename.startswith("__MACOSX/")
-        ]
-        traces = [
-            name for name in names if name.lower().endswith((".json", ".json.gz", ".json.zst"))
-        ]
-        found = traces or names
-        if len(found) != 1:
-            listed = ", ".join(sorted(found)[:5]) or "nothing"
-            raise TraceError(f"the zip archive must hold one trace and holds {listed}")
-        return archive.open(found[0])
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, zlib.error) as error:
-        raise TraceError(f"the zip archive cannot be read ({error})") from error

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import importlib
 import re
-import zipfile
 import zlib
 from typing import IO, Any, Final
 
 from whichlayer.analysis.errors import TraceError
+from whichlayer.analysis.reader.zip_member import archive_errors
 
 #: A frame of data, or one to be skipped, which parallel compressors put first.
 _MAGIC: Final = re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18")
@@ -62,7 +62,7 @@ class ZstdSource:
             return b""
         try:
             block: bytes = self._reader.read(min(size, _BLOCK))
-        except (self._error, zipfile.BadZipFile, zlib.error, EOFError, ValueError) as error:
+        except archive_errors(self._error, zlib.error, EOFError, ValueError) as error:
             reason = str(error).lower()
             self.damage = f"the zstd data are damaged ({reason})"
             if "too much memory" in reason:

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from rich.style import Style
 from textual import events
 from textual.strip import Strip
 
 from whichlayer.analysis.errors import TraceWarning
-from whichlayer.analysis.findings.worth import is_bound, worth_of
 from whichlayer.analysis.report.units import share_text, time_text
-from whichlayer.analysis.results import Finding
 from whichlayer.analysis.text import clean
+from whichlayer.tui.deferred import Deferred
 from whichlayer.tui.messages import StretchChosen, SubjectChosen
 from whichlayer.tui.view import View
 from whichlayer.tui.widgets.pane import Piece, shortened, strip_of
 from whichlayer.tui.widgets.panel import Panel
+
+# There are findings long after the timeline, which does not wait for what they are made of.
+if TYPE_CHECKING:
+    from whichlayer.analysis import results
+    from whichlayer.analysis.findings import worth
+    from whichlayer.analysis.results import Finding
+else:
+    results = Deferred("whichlayer.analysis.results")
+    worth = Deferred("whichlayer.analysis.findings.worth")
 
 #: Narrower than this, the share stands alone.
 _BOTH_FIGURES = 33
@@ -53,7 +63,7 @@ class FindingsList(Panel):
     def follow(self) -> None:
         """Go to the longest region of the chosen finding."""
         item = self.items[self.chosen] if self.items else None
-        if not isinstance(item, Finding) or not item.regions:
+        if not isinstance(item, results.Finding) or not item.regions:
             return
         longest = max(item.regions, key=lambda region: region.end_ns - region.start_ns)
         self.post_message(StretchChosen(longest.start_ns, longest.end_ns, -1, longest.device))
@@ -65,7 +75,7 @@ class FindingsList(Panel):
             empty = self._nothing() if y == 0 and not self.items else ""
             return strip_of([(empty, palette.dim)], width, palette.text)
         item = self.items[index]
-        style = palette.text if isinstance(item, Finding) else palette.dim
+        style = palette.text if isinstance(item, results.Finding) else palette.dim
         if index == self.chosen:
             style = palette.chosen if self.has_focus else palette.marked
         pieces = self._warning(item, style) if isinstance(item, TraceWarning) else (
@@ -77,8 +87,8 @@ class FindingsList(Panel):
         width = self.size.width
         figures = f"{share_text(finding.share):>8}"
         if width > _BOTH_FIGURES:
-            most = "≤" if is_bound(finding) else ""
-            figures = f"{most + time_text(worth_of(finding)):>9}{figures}"
+            most = "≤" if worth.is_bound(finding) else ""
+            figures = f"{most + time_text(worth.worth_of(finding)):>9}{figures}"
         room = max(width - len(figures) - 4, 4)
         text = finding.rule
         if room - len(text) > _LEAST_TITLE:

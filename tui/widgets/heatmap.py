@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from textwrap import wrap
+from typing import TYPE_CHECKING
 
 import numpy as np
 from textual import events
 from textual.strip import Strip
 
 from whichlayer.analysis.layers import Layer
-from whichlayer.tui.heat import Heat, HeatRow, heat_of, heat_rows
+from whichlayer.tui.deferred import Deferred
 from whichlayer.tui.messages import SpanOpened
 from whichlayer.tui.view import View
 from whichlayer.tui.widgets.pane import Piece, shortened, strip_of
 from whichlayer.tui.widgets.panel import Panel
+
+# The map waits for the analysis, the first timeline does not.
+if TYPE_CHECKING:
+    from whichlayer.tui import heat as heat_map
+    from whichlayer.tui.heat import Heat, HeatRow
+else:
+    heat_map = Deferred("whichlayer.tui.heat")
 
 #: Cells of the idle share at the end of a row.
 _SHARE = 5
@@ -148,12 +156,12 @@ class Heatmap(Panel):
             if document.analysis is None or not document.owners:
                 return None
             window = document.analysis.window
-            rows = heat_rows(
+            rows = heat_map.heat_rows(
                 (window.start_ns, window.end_ns), document.steps[device], self.view.selection
             )
             self._label_room = min(max(len(row.label) for row in rows), _MOST_LABEL) + 1
             layers = document.analysis.gaps.layer
-            heat = heat_of(
+            heat = heat_map.heat_of(
                 rows, self.columns, document.owners[device], document.gaps[device], layers
             )
             self._heat = (rows, heat)

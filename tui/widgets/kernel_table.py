@@ -4,17 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from textual import events
 from textual.strip import Strip
 
 from whichlayer.analysis.report.units import UNKNOWN, rate_text, share_text, time_text
 from whichlayer.analysis.text import clean
+from whichlayer.tui.deferred import Deferred
 from whichlayer.tui.messages import StretchChosen, SubjectChosen
-from whichlayer.tui.summary import Ranked, longest_call, rank_kernels
 from whichlayer.tui.view import View
 from whichlayer.tui.widgets.pane import Piece, shortened, strip_of
 from whichlayer.tui.widgets.panel import Panel
+
+# The table waits for the analysis, the first timeline does not.
+if TYPE_CHECKING:
+    from whichlayer.tui import summary
+    from whichlayer.tui.summary import Ranked
+else:
+    summary = Deferred("whichlayer.tui.summary")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +93,7 @@ class KernelTable(Panel):
         """The ranked groups, in the chosen order."""
         if self._rows is None:
             analysis = None if self.document is None else self.document.analysis
-            self._rows = [] if analysis is None else rank_kernels(analysis, self._span)
+            self._rows = [] if analysis is None else summary.rank_kernels(analysis, self._span)
             order = COLUMNS[self._sort].order
             self._rows.sort(key=lambda row: -order(row))
             self.chosen = min(self.chosen, max(len(self._rows) - 1, 0))
@@ -119,7 +127,7 @@ class KernelTable(Panel):
         analysis = None if self.document is None else self.document.analysis
         if analysis is None or not self.rows:
             return
-        row = longest_call(analysis, self.rows[self.chosen].group, self._span)
+        row = summary.longest_call(analysis, self.rows[self.chosen].group, self._span)
         if row >= 0:
             trace = analysis.trace
             start, end = int(trace.start_ns[row]), int(trace.end_ns[row])

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import textwrap
+from typing import TYPE_CHECKING
 
 from textual.geometry import Region
 from textual.strip import Strip
 
 from whichlayer.analysis.errors import TraceWarning
 from whichlayer.analysis.report.units import count_text
-from whichlayer.analysis.results import Finding
-from whichlayer.tui.describe import (
-    Line,
-    describe_finding,
-    describe_group,
-    describe_warning,
-)
-from whichlayer.tui.describe_counter import describe_counter
-from whichlayer.tui.describe_place import describe_instant, describe_selection
+from whichlayer.tui.deferred import Deferred
+from whichlayer.tui.line import Line
 from whichlayer.tui.messages import Subject
 from whichlayer.tui.view import View
 from whichlayer.tui.widgets.pane import Pane, Piece, strip_of
 from whichlayer.tui.widgets.panel import Panel
+
+# The words come after the first timeline, which does not wait for them.
+if TYPE_CHECKING:
+    from whichlayer.analysis import results
+    from whichlayer.tui import describe, describe_counter, describe_place
+else:
+    results = Deferred("whichlayer.analysis.results")
+    describe = Deferred("whichlayer.tui.describe")
+    describe_counter = Deferred("whichlayer.tui.describe_counter")
+    describe_place = Deferred("whichlayer.tui.describe_place")
 
 _LABEL = 7
 
@@ -129,15 +133,17 @@ class RegionPane(Panel):
             return [Line(self.waiting)]
         analysis = document.analysis
         if self._subject is not None and analysis is not None:
-            if isinstance(self._subject, Finding):
-                return describe_finding(analysis, self._subject)
+            if isinstance(self._subject, results.Finding):
+                return describe.describe_finding(analysis, self._subject)
             if isinstance(self._subject, TraceWarning):
-                return describe_warning(self._subject)
-            return describe_group(analysis, self._subject)
+                return describe.describe_warning(self._subject)
+            return describe.describe_group(analysis, self._subject)
         if view.selection is not None:
-            return describe_selection(document, view.device, *view.selection)
-        counter = describe_counter(document, view)
-        instant = describe_instant(document, view.device, view.cursor_ns, self._slice)
+            return describe_place.describe_selection(document, view.device, *view.selection)
+        counter = describe_counter.describe_counter(document, view)
+        instant = describe_place.describe_instant(
+            document, view.device, view.cursor_ns, self._slice
+        )
         return [*counter, Line(""), *instant] if counter and instant else counter or instant
 
     def _wrap(self) -> None:
