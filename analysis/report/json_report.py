@@ -9,6 +9,7 @@ from typing import Any
 
 from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.report import json_values as values
+from whichlayer.analysis.report.json_launches import launch_rows
 from whichlayer.analysis.report.json_tables import finding_rows, gap_rows, kernel_rows
 from whichlayer.analysis.report.json_trace import device_rows, step_rows, trace_fields
 from whichlayer.analysis.results import Analysis, Budget
@@ -56,6 +57,7 @@ def render(analysis: Analysis) -> bytes:
         "findings": values.rows(finding_rows(analysis)),
         "gaps": values.rows(gap_rows(analysis)),
         "kernels": values.rows(kernel_rows(analysis)),
+        "launches": values.rows(launch_rows(analysis)),
         **dict.fromkeys(NOT_ANALYSED),
         "not_analysed": NOT_ANALYSED,
     }

@@ -137,6 +137,9 @@ def make_analysis(monkeypatch: pytest.MonkeyPatch) -> MakeAnalysis:
         )
 
     monkeypatch.setattr("whichlayer.analysis.report.json_tables.explain_gap", explain)
+    # Its trace holds no launches: what is told of them has tests of its own.
+    for told in ("json_launches", "text_launches"):
+        monkeypatch.setattr(f"whichlayer.analysis.report.{told}.launch_views", lambda _: ())
 
     def make(**changes: Any) -> Analysis:
         return replace(_whole_analysis(), **changes)
