@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -80,6 +81,16 @@ def test_the_first_picture_waits_for_nothing_heavy() -> None:
     loaded = loaded_by(f"{typed}\nimport whichlayer.tui.app")
     assert "whichlayer.tui.widgets.header" in loaded
     assert loaded.isdisjoint({"numpy", "msgspec", "whichlayer.tui.panes", "whichlayer.tui.travel"})
+
+
+def test_the_first_timeline_waits_for_no_part_of_the_analysis() -> None:
+    """What says something only once there is a verdict takes as long to import as all else."""
+    loaded = loaded_by("import whichlayer.tui.panes, whichlayer.tui.describe_place")
+    assert "whichlayer.tui.document" in loaded
+    late = {
+        name for name in loaded if re.match(r"whichlayer\.analysis\.(gaps|replay|results)", name)
+    }
+    assert late | (loaded & {"zipfile", "whichlayer.tui.describe", "whichlayer.tui.heat"}) == set()
 
 
 def test_a_report_loads_no_screen_and_no_torch(tmp_path: Path) -> None:

@@ -105,6 +105,9 @@ class CounterLane(ShownLane):
         self._trace = trace
         self._numbers, self._ends, self._until_ns = numbers, bounds, until_ns
 
+    def sort_rows(self) -> None:
+        """Nothing: samples are read by series."""
+
     def row(self, depth: int) -> CounterRow:
         """One series, prepared when first asked for."""
         found = self._rows.get(depth)

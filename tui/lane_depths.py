@@ -26,7 +26,7 @@ def part_of(column: NDArray[Scalar], rows: Int32) -> NDArray[Scalar]:
     """A column at ascending rows; the column's own memory where they follow on one another."""
     if len(rows) and int(rows[-1]) - int(rows[0]) == len(rows) - 1:
         return column[int(rows[0]) : int(rows[-1]) + 1]
-    return column[rows]
+    return column.take(rows)
 
 
 def by_depth(depth: Int32) -> NDArray[np.intp]:

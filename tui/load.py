@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -27,6 +27,7 @@ from whichlayer.tui.messages import (
     PanesImported,
 )
 from whichlayer.tui.snapshots import Snapshots
+from whichlayer.tui.two_threads import in_two_threads
 
 if TYPE_CHECKING:
     from whichlayer.analysis.options import Options
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
 
 #: As many rows as a usual terminal shows at first. The others are prepared as they are drawn.
 _PREPARED_ROWS: Final = 24
+
+#: Fewer events are prepared before a second thread has begun.
+_MANY_EVENTS: Final = 200_000
 
 #: While a file is read, the reader gives way to the screen this often (seconds): Python's own
 #: 5 ms add up over the dozens of turns that an answer to a key takes.
@@ -127,17 +131,24 @@ class Loader:
     def _load(self, tell: Post) -> None:
         # What is imported here is not needed for the first picture, which is there by now.
         from whichlayer.analysis import load
-        from whichlayer.tui.document import Extent, with_analysis
 
+        if self._reuse:
+            import whichlayer.analysis.cache.reuse  # noqa: F401
+        # From here on most is done outside of Python, which is free for other imports.
+        threading.Thread(target=_import_panes, name="panes", daemon=True).start()
         watched = _Watched(tell, self._keep_part, self._clock, self.drawing_s)
         try:
             read: Callable[..., Trace] = self._read or load
             trace = read(self.path, progress=watched.report, **self._reuse, **self._wanted)
         except KeptPart as part:
+            from whichlayer.tui.document import Extent
+
             kept = _marked(part.trace, self.path, watched.loading.share)
             watched.open(prepared(kept, Extent.KEPT_PART))
             tell(LoadProgressed(replace(watched.loading, stage=Stage.STOPPED)))
             return
+        from whichlayer.tui.document import Extent, with_analysis
+
         document = prepared(trace, Extent.WHOLE)
         drawn = watched.open(document)
         tell(LoadProgressed(replace(watched.loading, stage=Stage.ANALYSING, events=trace.events)))
@@ -233,11 +244,22 @@ def prepared(trace: Trace, extent: Extent) -> Document:
     from whichlayer.tui.lanes import shown_rows
 
     document = replace(open_document(trace), extent=extent)
-    for shown in shown_rows(document.lanes, {}, _PREPARED_ROWS)[:_PREPARED_ROWS]:
-        document.lanes[shown.lane].row(shown.depth)
-    for lane in document.lanes:
+    first = shown_rows(document.lanes, {}, _PREPARED_ROWS)[:_PREPARED_ROWS]
+    lanes = document.lanes
+    if trace.events >= _MANY_EVENTS:
+        # A lane's rows come from one sorting: whoever asks for another one would sort again.
+        in_two_threads(lambda lane: lane.sort_rows(), {lanes[shown.lane] for shown in first})
+        in_two_threads(lambda shown: lanes[shown.lane].row(shown.depth), first)
+    for lane in lanes:
         lane.used_rows(document.low_ns, document.high_ns)
     return document
+
+
+def _import_panes() -> None:
+    """What the document is shown with: imported while the file is opened and its rows prepared."""
+    # Whoever needs the panes imports them too, and is told what is wrong.
+    with suppress(ImportError):
+        import whichlayer.tui.panes  # noqa: F401
 
 
 def _import_words() -> None:
