@@ -9,6 +9,7 @@ from typing import Any
 
 from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.report import json_values as values
+from whichlayer.analysis.report.json_communication import communication_fields
 from whichlayer.analysis.report.json_launches import launch_rows
 from whichlayer.analysis.report.json_tables import finding_rows, gap_rows, kernel_rows
 from whichlayer.analysis.report.json_trace import device_rows, step_rows, trace_fields
@@ -21,7 +22,6 @@ NOT_ANALYSED = {
     "custom_kernel": "whether a custom kernel is justified is not analysed yet",
     "vendor": "what ties the program to one vendor is not analysed yet",
     "compile": "what torch.compile made is not analysed yet",
-    "communication": "bandwidths of collectives are not analysed yet",
 }
 
 
@@ -57,6 +57,7 @@ def render(analysis: Analysis) -> bytes:
         "findings": values.rows(finding_rows(analysis)),
         "gaps": values.rows(gap_rows(analysis)),
         "kernels": values.rows(kernel_rows(analysis)),
+        **communication_fields(analysis),
         "launches": values.rows(launch_rows(analysis)),
         **dict.fromkeys(NOT_ANALYSED),
         "not_analysed": NOT_ANALYSED,

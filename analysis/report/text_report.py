@@ -12,6 +12,7 @@ from whichlayer.analysis.quality.gate import Effect
 from whichlayer.analysis.report.advice import RECORDING_SNIPPET, recording_advice
 from whichlayer.analysis.report.job import find_rank, find_world_size
 from whichlayer.analysis.report.text_budget import budget_lines
+from whichlayer.analysis.report.text_communication import collective_lines, copy_lines
 from whichlayer.analysis.report.text_findings import finding_lines
 from whichlayer.analysis.report.text_kernels import kernel_lines
 from whichlayer.analysis.report.text_launches import launch_lines
@@ -36,7 +37,15 @@ _DEVICE_COLUMNS = (
 
 def render(analysis: Analysis) -> str:
     """The summary of an analysis as lines of text."""
-    accounted = (budget_lines, _devices, finding_lines, kernel_lines, launch_lines)
+    accounted = (
+        budget_lines,
+        _devices,
+        finding_lines,
+        kernel_lines,
+        collective_lines,
+        copy_lines,
+        launch_lines,
+    )
     told = accounted if analysis.devices else (recording_lines,)
     parts = (_verdict, _trace, *told, quality_lines, _advice)
     sections = [part(analysis) for part in parts]

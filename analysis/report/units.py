@@ -6,6 +6,8 @@ import math
 
 UNKNOWN = "–"
 
+_BYTE_UNITS = ((10**12, "TB"), (10**9, "GB"), (10**6, "MB"), (10**3, "kB"))
+
 _TIME_UNITS = ((1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs"))
 
 
@@ -45,6 +47,20 @@ def rate_text(value: float | None) -> str:
     if value >= 99.95:
         return f"{value:.0f}"
     return f"{value:.1f}" if value >= 9.995 else f"{value:.2f}"
+
+
+def bytes_text(size: int | None) -> str:
+    """A size in powers of a thousand, as rates are.
+
+    >>> bytes_text(402_176), bytes_text(96), bytes_text(None)
+    ('402 kB', '96 B', '–')
+    """
+    if size is None:
+        return UNKNOWN
+    for scale, unit in _BYTE_UNITS:
+        if size >= scale:
+            return f"{rate_text(size / scale)} {unit}"
+    return f"{size} B"
 
 
 def count_text(count: int, noun: str) -> str:

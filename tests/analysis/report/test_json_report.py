@@ -104,7 +104,7 @@ def test_time_lost_in_unjudged_kernels_is_null_and_not_zero(make_analysis: MakeA
 
 def test_what_is_not_analysed_is_null_with_a_reason(make_analysis: MakeAnalysis) -> None:
     report = read(make_analysis())
-    for name in ("custom_kernel", "vendor", "compile", "communication"):
+    for name in ("custom_kernel", "vendor", "compile"):
         assert report[name] is None
         assert report["not_analysed"][name]
 

@@ -1,0 +1,1 @@
+"""Collectives and copies: what they cost, how fast they are, and which rank is late."""
