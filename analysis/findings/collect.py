@@ -9,7 +9,8 @@ import numpy as np
 from whichlayer.analysis.findings.catalogue import kernel_rules
 from whichlayer.analysis.findings.where import where_of
 from whichlayer.analysis.gaps.catalogue import cause_rules
-from whichlayer.analysis.gaps.explain import explain_gap, microseconds
+from whichlayer.analysis.gaps.explain import explain_gap
+from whichlayer.analysis.gaps.proofs import microseconds
 from whichlayer.analysis.kernels.advice import fix_for
 from whichlayer.analysis.kernels.peaks import device_entry, match_device
 from whichlayer.analysis.layers import Layer

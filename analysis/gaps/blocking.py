@@ -83,3 +83,22 @@ def blocking_copies(trace: Trace) -> dict[int, BlockingCopy]:
             continue
         found[call] = BlockingCopy(call, copy, to_device, named)
     return found
+
+
+def cause_of_copy(trace: Trace, blocking: dict[int, BlockingCopy], row: int, launch: int) -> str:
+    """What a copy that nothing overlaps is: by its direction and whether it blocked.
+
+    Args:
+        trace: the recording.
+        blocking: blocking copies by their call.
+        row: the copy.
+        launch: its call, -1 where the file holds none.
+    """
+    name = trace.name(row)
+    blocked = launch in blocking
+    if copies_to_device(name):
+        pageable = blocked or "pageable" in name.lower()
+        return "h2d-pageable" if pageable else "h2d-exposed"
+    if copies_to_host(name):
+        return "host-sync" if blocked else "d2h-exposed"
+    return "p2p-exposed"

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whichlayer.analysis.gaps.catalogue import cause_code
+from whichlayer.analysis.gaps.graph_breaks import graph_breaks
 from whichlayer.analysis.gaps.host import (
     MIN_STRETCH_NS,
     Doing,
@@ -21,6 +22,8 @@ from whichlayer.analysis.gaps.host import (
     Marks,
     launching_lanes,
 )
+from whichlayer.analysis.gaps.optimizers import optimizer_loops
+from whichlayer.analysis.gaps.relabel import at_times, relabelled
 from whichlayer.analysis.gaps.stretches import host_states
 from whichlayer.analysis.intervals import Intervals, Measure, distinct, union
 from whichlayer.analysis.trace.columns import Trace
@@ -51,15 +54,18 @@ class Drivers:
         self._composite: dict[int, HostStates] = {}
         self._overhead = _overhead_intervals(trace, marks)
         self._captures = _captures(trace)
+        self._breaks = graph_breaks(trace)
+        self._optimizers = optimizer_loops(trace)
 
     def states(self, lane: int) -> HostStates:
         """What kept this thread's launches from coming earlier, instant by instant."""
         found = self._composite.get(lane)
         if found is None:
-            layers = [self.own(n) for n in (lane, *self._stand_ins(lane))]
+            lanes = (lane, *self._stand_ins(lane))
+            layers = [self.own(n) for n in lanes]
             over = [*self._captures.get(lane, ()), *self._overhead]
             whole = _with_overhead(self._unlocked(lane, _overlay(layers)), over)
-            fine = _judge_stretches(whole, self._trace)
+            fine = self._within_spans(_judge_stretches(whole, self._trace), lanes)
             self._fine[lane] = fine
             found = self._composite[lane] = _joined(fine)
         return found
@@ -76,6 +82,19 @@ class Drivers:
         length = np.append(begins[1:], end) - begins
         length[fine.row[first:last] < 0] = -1
         return int(fine.row[first + int(length.argmax())])
+
+    def _within_spans(self, states: HostStates, lanes: tuple[int, ...]) -> HostStates:
+        """Dispatch, and what else nothing better explains, named by what it is a part of."""
+        dispatch = int(Doing.DISPATCH)
+        rest = [dispatch, cause_code("python-overhead"), cause_code("unattributed")]
+        for lane in lanes:
+            if lane in self._breaks:
+                code = cause_code("graph-break")
+                states = relabelled(states, self._breaks[lane], code, rest)
+            if lane in self._optimizers:
+                code = cause_code("optimizer-loop")
+                states = relabelled(states, self._optimizers[lane], code, [dispatch])
+        return states
 
     def _stand_ins(self, lane: int) -> list[int]:
         """Threads that a thread hands over to: autograd's for others, others for autograd's."""
@@ -102,8 +121,8 @@ class Drivers:
                 continue
             theirs = self.own(other)
             time = distinct(np.concatenate((states.start_ns, theirs.start_ns)))
-            state, drain, row = _at(states, time)
-            their_state, _, their_row = _at(theirs, time)
+            state, drain, row = at_times(states, time)
+            their_state, _, their_row = at_times(theirs, time)
             take = (state == Doing.LOCKED) & (their_state == loader)
             state[take] = drain[take] = loader
             row[take] = their_row[take]
@@ -128,26 +147,12 @@ def _joined(states: HostStates) -> HostStates:
     )
 
 
-def _at(states: HostStates, time: NDArray[np.int64]) -> tuple[NDArray[np.int32], ...]:
-    """State, drain and row of a thread at each instant."""
-    if not len(states.start_ns):
-        nothing = np.full(len(time), Doing.NOTHING, np.int32)
-        return nothing, nothing, np.full(len(time), -1, np.int32)
-    index = np.searchsorted(states.start_ns, time, "right") - 1
-    before = index < 0
-    index = np.maximum(index, 0)
-    state, drain, row = states.state[index], states.drain[index], states.row[index]
-    state[before] = drain[before] = Doing.NOTHING
-    row[before] = -1
-    return state, drain, row
-
-
 def _overlay(layers: list[HostStates]) -> HostStates:
     """The first thread that visibly works, instant by instant; own thread first."""
     if len(layers) == 1:
         return layers[0]
     time = distinct(np.concatenate([layer.start_ns for layer in layers]))
-    looked_up = [_at(layer, time) for layer in layers]
+    looked_up = [at_times(layer, time) for layer in layers]
     state, drain, row = (column.copy() for column in looked_up[0])
     # A bare annotation says less than another thread's operators.
     open_ = np.isin(state, (*_PASSIVE, int(Doing.ANNOTATED)))
@@ -197,7 +202,7 @@ def _with_overhead(states: HostStates, overhead: list[tuple[int, Intervals]]) ->
     """Where the host shows no better cause, the profiler's event explains it."""
     for code, intervals in overhead:
         time = distinct(np.concatenate((states.start_ns, intervals.start, intervals.end)))
-        state, drain, row = _at(states, time)
+        state, drain, row = at_times(states, time)
         following = np.append(time[1:], time[-1] + 1)
         covered = Measure(intervals).between(time, following) > 0
         take = covered & np.isin(state, (*_WEAK, int(Doing.DISPATCH)))

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from whichlayer.analysis.findings.where import RECORD_STACKS, main_frame, where_of
 from whichlayer.analysis.gaps.catalogue import cause_rules, fix_of
+from whichlayer.analysis.gaps.graph_breaks import place_of_break
+from whichlayer.analysis.gaps.host import is_lock
+from whichlayer.analysis.gaps.proofs import behind_line, lock_line, microseconds, proof_lines
+from whichlayer.analysis.gaps.surroundings import chain_line, meanwhile_lines, thread_name
 from whichlayer.analysis.kernels.names import short_name
 from whichlayer.analysis.results import Analysis, GapKind, Gaps, GapText, Where
 from whichlayer.analysis.text import clean
@@ -14,6 +20,10 @@ _RECORD_LAUNCH = (
     "the launch is not in the file: record from before it, with a warm-up step in the schedule"
 )
 _RECORD_SYNC = "record with _ExperimentalConfig(enable_cuda_sync_events=True)"
+#: Causes in which a thread only looks idle, or busy, while another one held it up.
+_LOOKS_IDLE = ("dataloader-wait", "launch-bound", "python-overhead", "unattributed")
+#: Shorter pieces are not looked at for what other threads did.
+LOOKED_AT_NS = 200_000
 
 
 def explain_gap(analysis: Analysis, index: int) -> GapText:
@@ -48,6 +58,9 @@ def _on_cpu(trace: Trace, row: int) -> bool:
 
 
 def _where(trace: Trace, gaps: Gaps, index: int, culprit: int) -> Where:
+    broken = place_of_break(trace.name(culprit)) if culprit >= 0 else None
+    if broken is not None:
+        return replace(where_of(trace, culprit), file=clean(broken[0]), line=broken[1])
     launch = int(gaps.launch_row[index])
     for row in (culprit, launch):
         if _on_cpu(trace, row):
@@ -58,24 +71,27 @@ def _where(trace: Trace, gaps: Gaps, index: int, culprit: int) -> Where:
     return Where(record=_RECORD_LAUNCH if missing else RECORD_STACKS)
 
 
-def microseconds(ns: int) -> str:
-    """A duration for people: µs below a millisecond, ms below a second."""
-    if abs(ns) < 1_000_000:
-        return f"{ns / 1e3:,.1f} µs"
-    return f"{ns / 1e6:,.2f} ms" if abs(ns) < 1_000_000_000 else f"{ns / 1e9:,.3f} s"
-
-
 def _evidence(analysis: Analysis, index: int, culprit: int) -> list[str]:
     trace, gaps = analysis.trace, analysis.gaps
     start, end = int(gaps.start_ns[index]), int(gaps.end_ns[index])
-    lines = []
     if gaps.kind[index] != GapKind.IDLE:
-        return [_ran(trace, int(gaps.next_row[index]), end - start)]
+        ran = _ran(trace, int(gaps.next_row[index]), end - start)
+        return [ran, *proof_lines(trace, gaps, index, culprit)]
     following, launch = int(gaps.next_row[index]), int(gaps.launch_row[index])
-    lines.append(f"idle {microseconds(end - start)}{_before(trace, following)}")
+    lines = [f"idle {microseconds(end - start)}{_before(trace, following)}"]
     lines += _launch_lines(trace, start, following, launch, gaps.rule(index))
-    if culprit >= 0 and culprit != launch:
-        lines.append(_culprit_line(trace, culprit, start, end))
+    behind = behind_line(trace, culprit, launch, end)
+    if behind is not None:
+        lines.append(behind)
+    elif gaps.rule(index) == "unattributed" and culprit >= 0 and culprit != launch:
+        lines.append(_where_it_was(trace, culprit))
+    elif culprit >= 0 and culprit != launch:
+        lines += _culprit_lines(trace, culprit, launch, start, end)
+    lines += proof_lines(trace, gaps, index, culprit)
+    if gaps.rule(index) in _LOOKS_IDLE and launch >= 0 and end - start >= LOOKED_AT_NS:
+        until = max(min(int(trace.start_ns[launch]), end), start)
+        lane = int(trace.lane_id[culprit if _on_cpu(trace, culprit) else launch])
+        lines += meanwhile_lines(trace, lane, start, until)
     return lines
 
 
@@ -108,8 +124,7 @@ def _launch_lines(trace: Trace, start: int, following: int, launch: int, rule: s
         return [_RECORD_LAUNCH]
     began = int(trace.start_ns[launch])
     call = clean(trace.name(launch))
-    thread = trace.lanes[int(trace.lane_id[launch])]
-    who = clean(thread.name or str(thread.tid))
+    who = thread_name(trace, launch)
     if began > start:
         line = f"its launch {call} on {who} began {microseconds(began - start)} into the gap"
     else:
@@ -123,18 +138,43 @@ def _launch_lines(trace: Trace, start: int, following: int, launch: int, rule: s
     return [line, "what the queued work waited for is not recorded: " + _RECORD_SYNC]
 
 
+def _culprit_lines(trace: Trace, culprit: int, launch: int, start: int, end: int) -> list[str]:
+    if _locked(trace, culprit):
+        return [lock_line(trace, culprit)]
+    chain = chain_line(trace, culprit)
+    lines = [_culprit_line(trace, culprit, start, end), *([chain] if chain else [])]
+    if launch >= 0 and _on_cpu(trace, culprit) and _hands_over(trace, culprit, launch):
+        waiting, working = thread_name(trace, launch), thread_name(trace, culprit)
+        lines.append(f"{waiting}, which made the launch, had to wait for {working}")
+    return lines
+
+
+def _locked(trace: Trace, row: int) -> bool:
+    return bool(trace.kind[row] == SliceKind.PYTHON and is_lock(trace.name(row)))
+
+
+def _where_it_was(trace: Trace, row: int) -> str:
+    """The slice that a thread was in, which does not tell what it did there."""
+    if _locked(trace, row):
+        return lock_line(trace, row)
+    return chain_line(trace, row) or f"inside {clean(trace.name(row))}"
+
+
+def _hands_over(trace: Trace, culprit: int, launch: int) -> bool:
+    return bool(trace.lane_id[culprit] != trace.lane_id[launch])
+
+
 def _culprit_line(trace: Trace, culprit: int, start: int, end: int) -> str:
     name = clean(trace.name(culprit))
     begin, finish = int(trace.start_ns[culprit]), int(trace.end_ns[culprit])
     length = microseconds(finish - begin)
-    lane = trace.lanes[int(trace.lane_id[culprit])]
     what = {
         SliceKind.PYTHON: "Python frame",
         SliceKind.ANNOTATION: "annotation",
         SliceKind.RUNTIME: "call",
         SliceKind.CPU_OP: "operator",
     }.get(SliceKind(int(trace.kind[culprit])), "event")
-    on = f" on {clean(lane.name or str(lane.tid))}"
+    on = f" on {thread_name(trace, culprit)}"
     if finish <= start:
         return f"the {what} {name}{on} ({length}) had emptied the queue {microseconds(start - finish)} before"
     return f"the {what} {name} ({length}){on} held the host meanwhile"

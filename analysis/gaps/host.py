@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from whichlayer.analysis.gaps.blocking import BlockingCopy
 from whichlayer.analysis.gaps.catalogue import cause_code, cause_of_slice
+from whichlayer.analysis.gaps.receives import spinning_receives
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import LaneKind, SliceKind
 
@@ -50,6 +51,12 @@ _LOCKS = re.compile(
     r"(^|/)(queue|threading)\.py\(\d+\): (get|put|wait|join|acquire)\b|_thread\.lock"
 )
 _POLLS = re.compile(r"(Event|Stream)Query(_\w+)?$")
+#: Frames in which a thread of Python's own does nothing: it waits for what comes.
+_IDLES = re.compile(
+    r"(^|/)(selectors|connection|socket|popen_fork|queues)\.py\(\d+\): "
+    r"(select|poll|wait|_poll|_recv|recv|accept|_wait|get)\b"
+    r"|<built-in (method|function) (acquire|sleep|select|poll|wait|read|recv|accept)\b"
+)
 _BACKWARD = re.compile(r"Backward\d*$")
 _STEP = re.compile(r"^ProfilerStep#\d+$")
 
@@ -83,6 +90,7 @@ class Marks:
         self.blocking = blocking
         self.code = self._by_name(trace)
         self.autograd_lanes = _autograd_lanes(trace)
+        self.receives = spinning_receives(trace)
         self._mark_cpu_operators(trace)
 
     @staticmethod
@@ -150,6 +158,17 @@ def _classify(name: str, kind: SliceKind, category: str) -> int:
     if kind in (SliceKind.CPU_OP, SliceKind.RUNTIME):
         return Doing.DISPATCH
     return Doing.NOTHING
+
+
+def is_lock(name: str) -> bool:
+    """Whether a Python frame of this name waits for another thread, a lock or a message."""
+    name = name.replace("\\", "/")
+    return _LOCKS.search(name) is not None or _IDLES.search(name) is not None
+
+
+def is_poll(name: str) -> bool:
+    """Whether a call of this name only looks whether the device has finished something."""
+    return _POLLS.search(name) is not None
 
 
 def launching_lanes(trace: Trace) -> list[int]:

@@ -33,10 +33,13 @@ DRAINS = (
     "allocator",
     "cpu-operator",
     "dataloader-wait",
+    "gc-pause",
+    "graph-break",
     "h2d-pageable",
     "host-sync",
     "module-load",
     "python-overhead",
+    "recompile",
 )
 
 

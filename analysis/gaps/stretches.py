@@ -146,6 +146,7 @@ def _explained(
     is_blocking = np.zeros(last - first, np.bool_)
     is_blocking[blocking] = True
     cpu_operator = cause_code("cpu-operator")
+    compiles = cause_code("recompile")
     order = np.argsort(nesting.level, kind="stable")
     levels = np.flatnonzero(np.diff(nesting.level[order])) + 1
     for rows in np.split(order, levels):
@@ -159,13 +160,14 @@ def _explained(
         why[inner] = np.where(same & ~says_more, outer_why, why[inner])
         # A mark explains all that runs inside it; an operator explains the annotations it
         # holds, but Python that it calls for long is Python; a step explains nothing. The
-        # work of a CPU operator says less than any mark around it.
-        open_ = ~same & ((code < 0) | (code == cpu_operator))
+        # work of a CPU operator says less than any mark around it, and whatever a compile
+        # loads, measures and waits for would not be without it.
+        open_ = ~same & ((code < 0) | (code == cpu_operator) | (outer == compiles))
         inherits = (code == Doing.NOTHING) | ((outer == Doing.DISPATCH) & (code == Doing.ANNOTATED))
         takes = open_ & ((outer >= 0) | (outer == _BLOCKED) | inherits)
         state[inner] = np.where(takes, outer, code)
         why[inner] = np.where(takes, outer_why, why[inner])
-        blocked = rows[is_blocking[rows]]
+        blocked = rows[is_blocking[rows] & (state[rows] != compiles)]
         state[blocked], why[blocked] = _BLOCKED, blocked + first
     return state, why
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from whichlayer.analysis.accounting import Instant, Partition
 from whichlayer.analysis.activities import Activities
-from whichlayer.analysis.gaps.blocking import copies_to_device, copies_to_host
+from whichlayer.analysis.gaps.blocking import cause_of_copy
 from whichlayer.analysis.gaps.calibrate import Calibration
 from whichlayer.analysis.gaps.catalogue import cause_code, cause_ids, cause_rules
 from whichlayer.analysis.gaps.composite import Drivers
@@ -106,8 +106,8 @@ class GapFinder:
             next_row = int(activities.row[following])
             launch = int(activities.launch[following])
             parts = walk.explain(*piece, following)
-        elif self._trace.steps:
-            parts = walk.explain_tail(*piece, self._trace.steps[-1].lane_id)
+        elif self._trace.host_steps:
+            parts = walk.explain_tail(*piece, self._trace.host_steps[-1].lane_id)
         else:
             parts = [Part(*piece, cause_code("unattributed"), -1)]
         for part in parts:
@@ -123,7 +123,10 @@ class GapFinder:
         communicates = activities.role[owner] == Instant.COMM
         kind = GapKind.EXPOSED_COMM if communicates else GapKind.EXPOSED_COPY
         launch = int(activities.launch[owner])
-        cause = "exposed-comm" if communicates else self._copy_cause(row, launch)
+        if communicates:
+            cause = "pipeline-bubble" if row in self._marks.receives else "exposed-comm"
+        else:
+            cause = cause_of_copy(self._trace, self._marks.blocking, row, launch)
         self._keep(*piece, index, kind, cause_code(cause), row, launch, row)
 
     def _keep(self, start: int, end: int, *rest: int) -> None:
@@ -131,17 +134,6 @@ class GapFinder:
         start, end = max(start, low), min(end, high)
         if end > start:
             self._rows.add(start, end, *rest)
-
-    def _copy_cause(self, row: int, launch: int) -> str:
-        """What a copy that nothing overlaps is: by its direction and whether it blocked."""
-        name = self._trace.name(row)
-        blocked = launch in self._marks.blocking
-        if copies_to_device(name):
-            pageable = blocked or "pageable" in name.lower()
-            return "h2d-pageable" if pageable else "h2d-exposed"
-        if copies_to_host(name):
-            return "host-sync" if blocked else "d2h-exposed"
-        return "p2p-exposed"
 
     def table(self) -> Gaps:
         """Everything added so far, sorted by device, then start."""

@@ -13,13 +13,16 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from whichlayer.analysis.activities import Activities
+from whichlayer.analysis.activities import Activities, role_of
+from whichlayer.analysis.gaps.blocking import cause_of_copy
 from whichlayer.analysis.gaps.calibrate import Calibration
 from whichlayer.analysis.gaps.catalogue import cause_code
 from whichlayer.analysis.gaps.composite import Drivers
 from whichlayer.analysis.gaps.host import Doing, HostStates, Marks
 from whichlayer.analysis.gaps.part import Part
 from whichlayer.analysis.gaps.ramp import Ramp
+from whichlayer.analysis.gaps.stream_waits import StreamWaits
+from whichlayer.analysis.states import Role
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import SliceKind
 
@@ -46,9 +49,16 @@ class Walk:
         self._calibration = calibration
         self._marks = marks
         self._drivers = drivers
+        self._waits = StreamWaits(trace, activities)
         self._ramp = Ramp(trace, activities, drivers)
         self._first_of_launch = _first_start_by_launch(activities)
-        self._dispatch = cause_code("launch-bound")
+        # States in which the host only dispatches: who drained the queue pays for them first.
+        self._dispatches = {
+            int(Doing.DISPATCH): cause_code("launch-bound"),
+            cause_code("optimizer-loop"): cause_code("optimizer-loop"),
+        }
+        # Parts of a program: what happens inside a call there may have a cause of its own.
+        self._passages = (cause_code("optimizer-loop"), cause_code("graph-break"))
         self._latency = cause_code("launch-latency")
         self._unknown = cause_code("unattributed")
 
@@ -63,7 +73,7 @@ class Walk:
             lane = int(self._trace.lane_id[launch])
             parts += self._late_host(start, min(began, end), lane)
         if began < end:
-            parts += self._after_launch(max(began, start), end, following, launch)
+            parts += self._after_launch(start, max(began, start), end, following, launch)
         return _joined(parts)
 
     def explain_tail(self, start: int, end: int, lane: int) -> list[Part]:
@@ -77,8 +87,8 @@ class Walk:
             row = self._drivers.longest_row(lane, begin, finish)
             if self._bystander(lane, row, state, end):
                 yield Part(begin, finish, self._unknown, -1)
-            elif state == Doing.DISPATCH:
-                yield from self._ramp.charge(lane, begin, finish, self._dispatch, row)
+            elif state in self._dispatches:
+                yield from self._ramp.charge(lane, begin, finish, self._dispatches[state], row)
             else:
                 self._ramp.stall(lane, begin, finish, state)
                 yield Part(begin, finish, state, row)
@@ -90,7 +100,9 @@ class Walk:
         call = self._trace.kind[row] != SliceKind.PYTHON
         return bool(call and int(self._trace.end_ns[row]) > launched)
 
-    def _after_launch(self, start: int, end: int, following: int, launch: int) -> list[Part]:
+    def _after_launch(
+        self, piece: int, start: int, end: int, following: int, launch: int
+    ) -> list[Part]:
         """The launch was made; why did the kernel not start at once?"""
         trace = self._trace
         blocked = self._marks.blocking.get(launch)
@@ -110,9 +122,22 @@ class Walk:
             at = slow_until
         if end > at:
             short = end - at <= max(EVENT_NS, 2 * usual)
-            cause = cause_code("stream-wait") if short else self._unknown
-            parts.append(Part(at, end, cause, launch))
+            other = self._waits.waited_for(following, piece if short else -1)
+            cause = self._cause_of_wait(other) if short or other >= 0 else self._unknown
+            parts.append(Part(at, end, cause, other if other >= 0 else launch))
         return parts
+
+    def _cause_of_wait(self, row: int) -> int:
+        """The cause of a wait for other work of a device: that work's own; -1 for unknown work."""
+        trace = self._trace
+        role = role_of(int(trace.kind[row]), trace.name(row)) if row >= 0 else Role.COMPUTE
+        if role == Role.COMM:
+            spins = row in self._marks.receives
+            return cause_code("pipeline-bubble" if spins else "exposed-comm")
+        if role == Role.COPY:
+            blocking = self._marks.blocking
+            return cause_code(cause_of_copy(trace, blocking, row, int(trace.launch[row])))
+        return cause_code("stream-wait")
 
     def _staging(self, start: int, end: int, following: int, launch: int) -> list[Part]:
         """A blocking copy to the device starts when its first chunk is staged.
@@ -136,12 +161,14 @@ class Walk:
             launch
         )
         long = end - start >= max(LOADING_NS, 5 * usual)
-        slow = cause_code("module-load") if loads and long else self._dispatch
+        loading = cause_code("module-load")
+        slow = loading if loads and long else cause_code("launch-bound")
         lane = int(self._trace.lane_id[launch])
         parts = []
         for begin, finish, state in _stretches_between(self._drivers.states(lane), start, end):
-            row = self._drivers.longest_row(lane, begin, finish) if state >= 0 else launch
-            parts.append(Part(begin, finish, state if state >= 0 else slow, row))
+            named = state >= 0 and not (slow == loading and state in self._passages)
+            row = self._drivers.longest_row(lane, begin, finish) if named else launch
+            parts.append(Part(begin, finish, state if named else slow, row))
         return parts
 
 

@@ -1,4 +1,4 @@
-"""Which allocation belongs to the first step's warm-up."""
+"""What belongs to the first step's warm-up: one-off allocation, and the first compile."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from whichlayer.analysis.activities import Activities
 from whichlayer.analysis.gaps.catalogue import cause_code, cause_rules
@@ -22,27 +23,60 @@ MIN_STEPS = 3
 
 
 def without_warm_up(gaps: Gaps, trace: Trace, marks: Marks, devices: Sequence[Activities]) -> Gaps:
-    """The same pieces, with the first step's one-off allocation named as such.
+    """The same pieces, with the first step's one-off allocation and compile named as such.
 
     The calls decide, not the gaps: allocation that goes on under the queue's cover is no
-    warm-up.
+    warm-up. A first compile is one however few steps are recorded; only where later steps
+    compile about as much is the first no exception. Without steps it is one that comes before
+    its thread has launched anything.
     """
-    if len(trace.steps) < MIN_STEPS or not len(gaps) or not _stops(trace, marks):
+    if not len(gaps):
         return gaps
     cause, layer = gaps.cause.copy(), gaps.layer.copy()
-    for device, activities in enumerate(devices):
-        first = int(steps_on(trace, activities).end_ns[0])
-        early = (gaps.device == device) & (gaps.cause == cause_code("allocator"))
-        early &= gaps.start_ns < first
-        cause[early], layer[early] = cause_code("warm-up"), int(cause_rules()["warm-up"].layer)
+    early = _first_compiles(gaps, trace, marks)
+    if trace.steps:
+        first = _first_ends(trace, devices)[gaps.device]
+        if len(trace.steps) >= MIN_STEPS and _stops(trace, marks, "allocator", LATER_SHARE):
+            early |= (gaps.cause == cause_code("allocator")) & (gaps.start_ns < first)
+    cause[early], layer[early] = cause_code("warm-up"), int(cause_rules()["warm-up"].layer)
     return replace(gaps, cause=cause, layer=layer)
 
 
-def _stops(trace: Trace, marks: Marks) -> bool:
-    """Whether allocation calls belong to the first recorded step alone."""
-    rows = np.flatnonzero(marks.code == cause_code("allocator"))
+def _first_ends(trace: Trace, devices: Sequence[Activities]) -> NDArray[np.int64]:
+    """When the first step ended on each device."""
+    return np.array([int(steps_on(trace, d).end_ns[0]) for d in devices], np.int64)
+
+
+def _first_compiles(gaps: Gaps, trace: Trace, marks: Marks) -> NDArray[np.bool_]:
+    """Pieces of a compile that is the program's first: bool (gaps,)."""
+    pieces = gaps.cause == cause_code("recompile")
+    if not pieces.any():
+        return np.asarray(pieces)
+    rows = np.maximum(gaps.culprit_row, 0)
+    begun = np.where(gaps.culprit_row >= 0, trace.start_ns[rows], gaps.start_ns)
+    if trace.steps:
+        limit = float(cause_rules()["recompile"].thresholds["later_share"])
+        if len(trace.steps) > 1 and not _stops(trace, marks, "recompile", limit):
+            return np.zeros(len(gaps), np.bool_)
+        later = trace.steps[1].start_ns if len(trace.steps) > 1 else trace.steps[0].end_ns
+        return np.asarray(pieces & (begun < later))
+    launches = np.unique(trace.launch[trace.launch >= 0])
+    lanes, first = np.unique(trace.lane_id[launches], return_index=True)
+    at = np.searchsorted(lanes, trace.lane_id[rows])
+    known = (at < len(lanes)) & (gaps.culprit_row >= 0)
+    at = np.minimum(at, max(len(lanes) - 1, 0))
+    known &= lanes[at] == trace.lane_id[rows] if len(lanes) else False
+    opened = trace.start_ns[launches[first[at]]] if len(lanes) else gaps.start_ns
+    return np.asarray(pieces & known & (begun <= opened))
+
+
+def _stops(trace: Trace, marks: Marks, rule: str, share: float) -> bool:
+    """Whether slices of a cause belong to the first recorded step alone."""
+    rows = np.flatnonzero(marks.code == cause_code(rule))
+    outermost = ~np.isin(trace.parent[rows], rows)
+    rows = rows[outermost]
     length = trace.end_ns[rows] - trace.start_ns[rows]
     second = trace.steps[1].start_ns
     early = int(length[trace.start_ns[rows] < second].sum())
     later = int(length[trace.start_ns[rows] >= second].sum()) / (len(trace.steps) - 1)
-    return later < LATER_SHARE * early
+    return later < share * early

@@ -5,7 +5,9 @@
   the profiler makes it look slower than it is.
 * ``module-load``: besides, launch calls that loaded code take their usual time.
 * ``host-sync``: nothing is waited for, and the copies that carry the values back vanish.
-* exposed copies and collectives: they take no time, as if all of each were hidden. An upper
+* ``graph-break`` and ``optimizer-loop``: their dispatch takes no host time, an upper bound as
+  well: one graph, or one launch for all tensors, is launched too.
+* exposed copies and collectives, and receives that wait: they take no time, as if all of each were hidden. An upper
   bound: hiding needs other work to hide behind.
 * ``h2d-pageable``: the same, and the calls do not block, as with copies from pinned memory.
 * A slow kernel takes what a well-made one would.
@@ -46,8 +48,20 @@ NOT_REPLAYED = frozenset(
 )
 #: Causes whose replay takes away more than any change can.
 UPPER_BOUND = frozenset(
-    {"d2h-exposed", "exposed-comm", "h2d-exposed", "h2d-pageable", "launch-bound", "p2p-exposed"}
+    {
+        "d2h-exposed",
+        "exposed-comm",
+        "graph-break",
+        "h2d-exposed",
+        "h2d-pageable",
+        "launch-bound",
+        "optimizer-loop",
+        "p2p-exposed",
+        "pipeline-bubble",
+    }
 )
+#: Of these the first step's share may be warm-up, which no change takes away.
+_WARMS_UP = ("allocator", "recompile")
 _BLOCKING = (CallKind.WAIT, CallKind.COPY, CallKind.PEER)
 #: A wait that follows a copy within this belongs to the copy.
 _FOLLOWS_NS = 20_000
@@ -63,9 +77,11 @@ def without_cause(
         return _without_dispatch(trace, schedule, host)
     state = cause_code(rule)
     cut, over, idle = host.before_calls(state)
+    steady = _after_warm_up(trace, schedule, gaps, rule)
+    cut, over, idle = (np.where(steady, time, 0) for time in (cut, over, idle))
     if rule == "module-load":
         cut, over = (time + _slow_part(trace, schedule, host) for time in (cut, over))
-    waits = host.during(state) & np.isin(schedule.calls.kind, _BLOCKING)
+    waits = host.during(state) & np.isin(schedule.calls.kind, _BLOCKING) & steady
     removal = replace(nothing(schedule), cut_ns=cut, handover_ns=over, idle_ns=idle)
     copies = waits & (schedule.calls.kind == CallKind.COPY)
     duration = _hidden(schedule, gaps, rule, removal.duration_ns)
@@ -76,6 +92,15 @@ def without_cause(
         waits = theirs | (waits & ~copies)
         removal = replace(removal, unblocked=copies)
     return replace(removal, gone=waits, duration_ns=duration)
+
+
+def _after_warm_up(trace: Trace, schedule: Schedule, gaps: Gaps, rule: str) -> Bool:
+    """Calls whose time in a cause is the cause's and not the first step's: bool (n,)."""
+    begun = schedule.calls.begin_ns
+    warms = bool((gaps.cause == cause_code("warm-up")).any())
+    if rule not in _WARMS_UP or not warms or len(trace.steps) < 2:
+        return np.ones(len(begun), np.bool_)
+    return np.asarray(begun >= trace.steps[1].start_ns)
 
 
 def _without_dispatch(trace: Trace, schedule: Schedule, host: HostTime) -> Removal:

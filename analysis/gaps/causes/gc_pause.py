@@ -1,0 +1,34 @@
+"""Python's garbage collector ran on the launching thread and launched nothing.
+
+Told only where the collection itself is recorded: torch 2.9 and later write a slice
+"Python GC" among the Python frames, with stacks and ``record_python_gc_info`` both on. Elsewhere
+a collection looks like any long stretch of Python. One that the queue covered costs nothing.
+"""
+
+from __future__ import annotations
+
+import re
+
+from whichlayer.analysis.layers import Layer
+from whichlayer.analysis.rule import Rule
+from whichlayer.analysis.trace.kinds import SliceKind
+
+RULE = Rule(
+    id="gc-pause",
+    layer=Layer.PYTORCH,
+    title="Python's garbage collector",
+    fix="gc.collect(); gc.freeze() once before the loop, then gc.disable(), or collect between "
+    "steps where the device is busy",
+    thresholds={"note": 0.05},
+    source='slices "Python GC" of PyTorch 2.9 and later; NVTX ranges of the same name',
+)
+
+_COLLECTION = re.compile(
+    r"^(Python )?GC$|^<built-in (function collect|method collect of module\b)|^gc\.collect\b"
+)
+
+
+def marks(name: str, kind: SliceKind, category: str) -> bool:
+    """Whether a slice is a garbage collection."""
+    told = kind in (SliceKind.PYTHON, SliceKind.ANNOTATION)
+    return told and _COLLECTION.match(name) is not None

@@ -1,0 +1,49 @@
+"""The program was compiling in the middle of the run: Dynamo, Inductor or its autotuning.
+
+Compiling belongs into the first steps. Later it means that a guard failed: a shape, a dtype,
+a Python value that the compiled code was specialised to has changed. Everything inside the
+compile is part of it: the code that it loads, its benchmarks and the waits for them. A
+variant that was compiled before and is only looked up (``Torch-Compiled Region: 0/1``) is
+no recompile, and what the first recorded step compiles is ``warm-up``.
+"""
+
+from __future__ import annotations
+
+import re
+
+from whichlayer.analysis.layers import Layer
+from whichlayer.analysis.rule import Rule
+from whichlayer.analysis.trace.kinds import SliceKind
+
+RULE = Rule(
+    id="recompile",
+    layer=Layer.RUNTIME,
+    title="compiling again while the program runs",
+    fix="TORCH_LOGS=recompiles names the guard that failed: torch._dynamo.mark_dynamic, "
+    "dynamic=True, padded or bucketed shapes",
+    thresholds={"note": 0.05, "later_share": 0.5},
+    source="annotations and frames of torch._dynamo and torch._inductor",
+)
+
+#: Annotations around the phases of a compile; newer versions dropped the suffix.
+_PHASE = re.compile(
+    r"\(dynamo_timed\)$"
+    r"|^(entire_frame_compile|entire_backward_compile|backend_compile|inductor_compile"
+    r"|bytecode_tracing|build_guards|aot_autograd\.\w+|compile_fx_inner|_compile\.compile_inner"
+    r"|CachingAutotuner\.(benchmark_all_configs|coordinate_descent_tuning|precompile\w*))$"
+)
+_FRAME = re.compile(
+    r"torch/_dynamo/convert_frame\.py\(\d+\): (_?compile(_inner|_frame)?|transform)$"
+    r"|torch/_inductor/compile_fx\.py\(\d+\): \w*(compile_fx|codegen_and_compile)\w*$"
+    r"|torch/_inductor/async_compile\.py\(\d+\): (wait|_wait_futures)$"
+    r"|torch/_inductor/runtime/triton_heuristics\.py\(\d+\): "
+    r"(precompile|_precompile\w*|_make_launchers|autotune_to_one_config|benchmark_all_configs"
+    r"|coordinate_descent_tuning)$"
+)
+
+
+def marks(name: str, kind: SliceKind, category: str) -> bool:
+    """Whether a slice of this name is a compile at work."""
+    if kind == SliceKind.PYTHON:
+        return _FRAME.search(name.replace("\\", "/")) is not None
+    return kind in (SliceKind.ANNOTATION, SliceKind.CPU_OP) and _PHASE.search(name) is not None

@@ -1,0 +1,76 @@
+"""Where compiled functions broke: the time between two compiled regions that a frame proves.
+
+Dynamo names what is left of a function after a break ``torch_dynamo_resume_in_<function>_at_
+<line>``. The break lasts from the end of the region before, or from the start of the frame
+that calls the rest, to the first region inside the rest.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+from numpy.typing import NDArray
+
+from whichlayer.analysis.gaps.relabel import Spans, disjoint
+from whichlayer.analysis.gaps.remembered import once_per_trace
+from whichlayer.analysis.trace.columns import Trace
+from whichlayer.analysis.trace.kinds import SliceKind
+
+_RESUME = re.compile(
+    r"^(?P<file>.+)\(\d+\): torch_dynamo_resume_in_(?P<function>.+)_at_(?P<line>\d+)$"
+)
+_REGION = re.compile(r"^Torch-Compiled Region\b|^(## )?(Call )?CompiledFxGraph\b")
+_HOST = (int(SliceKind.CPU_OP), int(SliceKind.ANNOTATION))
+
+
+def graph_breaks(trace: Trace) -> dict[int, Spans]:
+    """The proven graph breaks of each thread; their rows are the frames that prove them."""
+    proofs = np.flatnonzero(_named(trace, _RESUME) & (trace.kind == SliceKind.PYTHON))
+    if not len(proofs):
+        return {}
+    regions = region_rows(trace)
+    found: dict[int, list[tuple[int, int, int]]] = {}
+    ends: dict[int, tuple[NDArray[np.int64], NDArray[np.int64]]] = {}
+    for row in proofs.tolist():
+        lane = int(trace.lane_id[row])
+        if lane not in ends:
+            mine = regions[trace.lane_id[regions] == lane]
+            ends[lane] = trace.start_ns[mine], np.sort(trace.end_ns[mine])
+        found.setdefault(lane, []).append((*_broken(trace, row, *ends[lane]), row))
+    return {lane: disjoint(spans) for lane, spans in found.items()}
+
+
+@once_per_trace
+def region_rows(trace: Trace) -> NDArray[np.intp]:
+    """The slices of compiled regions on the host, in order of time on each thread."""
+    return np.flatnonzero(_named(trace, _REGION) & np.isin(trace.kind, _HOST))
+
+
+def _broken(
+    trace: Trace, row: int, starts: NDArray[np.int64], ends: NDArray[np.int64]
+) -> tuple[int, int]:
+    """(start, end) of the break before the rest of a function, empty where there is none."""
+    begin, finish = int(trace.start_ns[row]), int(trace.end_ns[row])
+    last = int(np.searchsorted(ends, begin, "right")) - 1
+    low = int(ends[last]) if last >= 0 else begin
+    caller = int(trace.parent[row])
+    if caller >= 0:
+        low = max(low, int(trace.start_ns[caller])) if last >= 0 else int(trace.start_ns[caller])
+    first = int(np.searchsorted(starts, begin, "left"))
+    inside = first < len(starts) and starts[first] < finish
+    return low, int(starts[first]) if inside else begin
+
+
+def place_of_break(name: str) -> tuple[str, int, str] | None:
+    """(file, line, function) of the break that such a frame's name tells, None for others."""
+    match = _RESUME.match(name)
+    if match is None:
+        return None
+    return match["file"].replace("\\", "/"), int(match["line"]), match["function"]
+
+
+def _named(trace: Trace, pattern: re.Pattern[str]) -> NDArray[np.bool_]:
+    """Whether each slice has such a name: bool (n,)."""
+    ids = [i for i, text in enumerate(trace.strings) if pattern.search(text)]
+    return np.isin(trace.name_id, ids) if ids else np.zeros(len(trace), np.bool_)
