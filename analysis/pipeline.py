@@ -36,6 +36,7 @@ from whichlayer.analysis.results import (
     Segments,
     Window,
 )
+from whichlayer.analysis.steps.table import Accounted, step_table
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.window import bounds_on, choose_window, steps_on
 
@@ -98,7 +99,8 @@ def analyse(trace: Trace, options: Options | None = None) -> Analysis:
     )
     replayer = Replayer(trace, marks, finder.drivers, devices, window, bounds, options)
     found = rank_by_worth(collect_findings(analysis), analysis, replayer)
-    return replace(analysis, findings=found)
+    steps = step_table(trace, window, options, Accounted(recorded, segments, gaps, kernels))
+    return replace(analysis, findings=found, steps=steps)
 
 
 def _reach(trace: Trace, activities: Activities, bounds: tuple[int, int]) -> tuple[int, int]:

@@ -19,6 +19,7 @@ from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.options import Options as Options  # noqa: PLC0414  found here too
 from whichlayer.analysis.states import Role as Role  # noqa: PLC0414  likewise
 from whichlayer.analysis.states import State as State  # noqa: PLC0414  likewise
+from whichlayer.analysis.steps.model import StepTable
 from whichlayer.analysis.trace.columns import Step, Trace
 
 Int64 = NDArray[np.int64]
@@ -356,3 +357,4 @@ class Analysis:
     verdict: Verdict
     findings: tuple[Finding, ...]
     warnings: tuple[TraceWarning, ...]
+    steps: StepTable | None = None

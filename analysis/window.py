@@ -9,6 +9,7 @@ its last kernel.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +17,9 @@ from numpy.typing import NDArray
 
 from whichlayer.analysis.activities import Activities
 from whichlayer.analysis.results import Options, Window
-from whichlayer.analysis.trace.columns import Trace
+from whichlayer.analysis.steps.find import steps_of
+from whichlayer.analysis.trace.columns import Step, StepSource, Trace
+from whichlayer.analysis.trace.steps import gpu_steps
 
 Int64 = NDArray[np.int64]
 
@@ -33,22 +36,53 @@ class DeviceSteps:
     end_ns: Int64
 
 
-def steps_on(trace: Trace, activities: Activities) -> DeviceSteps:
-    """Where each recorded step lies on one device; one without kernels is empty there."""
-    steps = trace.steps
+def steps_on(
+    trace: Trace, activities: Activities, steps: Sequence[Step] | None = None
+) -> DeviceSteps:
+    """Where each step lies on one device; one without kernels is empty there.
+
+    Args:
+        trace: the recording.
+        activities: of the device.
+        steps: those to place, in order; by default those that the recording marks.
+    """
+    steps = trace.steps if steps is None else steps
     if not steps:
         return DeviceSteps(np.empty(0, np.int64), np.empty(0, np.int64))
     begin = np.array([step.start_ns for step in steps], np.int64)
-    finish = np.array([step.end_ns for step in steps], np.int64)
-    linked = activities.launch >= 0
-    launched = trace.start_ns[activities.launch[linked]]
-    owner = np.searchsorted(begin, launched, "right") - 1
-    inside = (owner >= 0) & (launched < finish[np.maximum(owner, 0)])
+    owner, start, end = _work_of(trace, activities, steps)
+    if steps[0].source is StepSource.INFERRED:  # nothing says what the host did for it before
+        begin[0] = start[owner == 0].min(initial=_FAR)
+        begin[0] = steps[0].start_ns if begin[0] == _FAR else begin[0]
     last = np.full(len(steps), begin[0], np.int64)
-    np.maximum.at(last, owner[inside], activities.end_ns[linked][inside])
+    np.maximum.at(last, owner, end)
     last = np.maximum.accumulate(last)
-    last[-1] = max(last[-1], steps[-1].end_ns)
+    if steps[-1].source not in (StepSource.GPU_ANNOTATION, StepSource.INFERRED):
+        last[-1] = max(last[-1], steps[-1].end_ns)
     return DeviceSteps(np.concatenate((begin[:1], last[:-1])), last)
+
+
+_FAR = np.iinfo(np.int64).max
+
+
+def _work_of(
+    trace: Trace, activities: Activities, steps: Sequence[Step]
+) -> tuple[NDArray[np.intp], Int64, Int64]:
+    """What belongs to whom on a device: places in ``steps``, and the times of what they own."""
+    if not steps[0].on_host:
+        rows, places = gpu_steps(steps, trace.name_id, trace.kind)
+        lanes = np.array([lane.device == activities.number for lane in trace.lanes], np.bool_)
+        here = lanes[trace.lane_id[rows]]
+        return places[here], trace.start_ns[rows[here]], trace.end_ns[rows[here]]
+    begin = np.array([step.start_ns for step in steps], np.int64)
+    finish = np.array([step.end_ns for step in steps], np.int64)
+    known = activities.launch >= 0
+    made = trace.start_ns[activities.launch]
+    if steps[0].source is StepSource.INFERRED and not known.any():
+        known, made = np.ones(len(known), np.bool_), activities.start_ns
+    owner = np.searchsorted(begin, made, "right") - 1
+    inside = known & (owner >= 0) & (made < finish[np.maximum(owner, 0)])
+    return owner[inside], activities.start_ns[inside], activities.end_ns[inside]
 
 
 def choose_window(trace: Trace, devices: tuple[Activities, ...], options: Options) -> Window:
@@ -68,7 +102,7 @@ def choose_window(trace: Trace, devices: tuple[Activities, ...], options: Option
         low = trace.steps[0].start_ns
         ends = [int(steps_on(trace, device).end_ns[-1]) for device in devices]
         high = max([trace.steps[-1].end_ns, *ends])
-        return Window(low, high, trace.steps, _counted(len(trace.steps)))
+        return Window(low, high, trace.steps, _counted(trace.steps))
     if devices:
         low = min(int(device.start_ns[0]) for device in devices)
         high = max(int(device.end_ns.max()) for device in devices)
@@ -76,8 +110,16 @@ def choose_window(trace: Trace, devices: tuple[Activities, ...], options: Option
     return Window(0, trace.duration_ns, (), "the whole recording")
 
 
-def _counted(steps: int) -> str:
-    return "1 recorded step" if steps == 1 else f"{steps} recorded steps"
+def _counted(steps: Sequence[Step]) -> str:
+    marked = _MARKED.get(steps[0].source, "recorded step{}")
+    return f"{len(steps)} {marked.format('' if len(steps) == 1 else 's')}"
+
+
+_MARKED = {
+    StepSource.GPU_ANNOTATION: "step{} marked on the GPU",
+    StepSource.VLLM: "step{} marked by the serving engine",
+    StepSource.SGLANG: "step{} marked by the serving engine",
+}
 
 
 def _window_of_span(trace: Trace, wanted: tuple[int, int]) -> Window:
@@ -98,21 +140,24 @@ def _window_of_steps(
     trace: Trace, devices: tuple[Activities, ...], wanted: tuple[int, int]
 ) -> Window:
     first, last = wanted
-    index = [i for i, step in enumerate(trace.steps) if first <= step.number <= last]
+    steps = steps_of(trace).steps
+    index = [i for i, step in enumerate(steps) if first <= step.number <= last]
     if not index:
-        numbers = ", ".join(str(step.number) for step in trace.steps[:20])
+        numbers = ", ".join(str(step.number) for step in steps[:20])
         raise ValueError(
             f"no step between {first} and {last}; the trace has "
             + (f"steps {numbers}" if numbers else "no steps")
         )
-    chosen = tuple(trace.steps[i] for i in index)
-    placed = [steps_on(trace, device) for device in devices]
+    chosen = tuple(steps[i] for i in index)
+    placed = [steps_on(trace, device, steps) for device in devices]
     low = min([int(p.start_ns[index[0]]) for p in placed] or [chosen[0].start_ns])
     high = max([int(p.end_ns[index[-1]]) for p in placed] or [chosen[-1].end_ns])
     if high <= low:
         low, high = chosen[0].start_ns, chosen[-1].end_ns
     begin, end = chosen[0].number, chosen[-1].number
     named = f"step {begin}" if len(chosen) == 1 else f"steps {begin} to {end}"
+    if steps[0].source is StepSource.INFERRED:  # a span, for nothing marks where they end
+        return Window(low, high, (), f"inferred {named}")
     return Window(low, high, chosen, named)
 
 

@@ -69,11 +69,12 @@ def shares_by_step(trace: Trace, window: Window, launches: LostLaunches) -> Iter
     """
     start = trace.start_ns[launches.row]
     counts = np.concatenate(([0], np.cumsum(launches.lost)))
-    for step in window.steps:
+    steps = [step for step in window.steps if step.on_host]
+    for step in steps:
         first, stop = np.searchsorted(start, [step.start_ns, step.end_ns]).tolist()
         if stop > first:
             yield StepShare(step.name, stop - first, int(counts[stop] - counts[first]))
-    if not window.steps:
+    if not steps:
         inside = (start < window.end_ns) & ~_after_last(trace, launches)
         if inside.any():
             lost = int((inside & launches.lost).sum())

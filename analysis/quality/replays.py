@@ -78,10 +78,10 @@ def _graphs(
         for known, mine in of_graph.items():
             yield f"graph {known}", mine
         return
-    begins = [step.start_ns for step in trace.steps]
+    begins = [step.start_ns for step in trace.host_steps]
     starts = trace.start_ns[calls]
     first = np.searchsorted(starts, begins)
-    stop = np.searchsorted(starts, [step.end_ns for step in trace.steps])
+    stop = np.searchsorted(starts, [step.end_ns for step in trace.host_steps])
     counts = (stop - first).tolist()
     # Without numbers, only a program that does the same in each step shows which is which.
     if len(counts) > 1 and min(counts) == max(counts):

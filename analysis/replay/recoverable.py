@@ -114,7 +114,7 @@ class Replayer:
     def _last_step(self) -> tuple[int, int] | None:
         """The last recorded step where the window reaches to its end on the CPU."""
         steps = self._window.steps
-        if self._options.span_ns is not None or not steps:
+        if self._options.span_ns is not None or not steps or not steps[-1].on_host:
             return None
         last = self._trace.steps[-1]
         return (last.row, last.end_ns) if steps[-1].row == last.row else None

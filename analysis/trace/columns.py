@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
@@ -89,16 +90,27 @@ class Flows:
     category_id: Int32
 
 
+class StepSource(StrEnum):
+    """What tells where a step lies; all but INFERRED are marks in the recording."""
+
+    PROFILER = "profiler"  # ProfilerStep#N on a thread
+    GPU_ANNOTATION = "gpu-annotation"  # ProfilerStep#N on the GPU alone
+    VLLM = "vllm"
+    SGLANG = "sglang"
+    INFERRED = "inferred"  # nothing marks it: see whichlayer.analysis.steps
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One recorded training or serving step.
+    """One training or serving step.
 
     Attributes:
-        number: the N of ``ProfilerStep#N``.
+        number: the N of ``ProfilerStep#N``; where steps have no number, counted from 1.
         name: as recorded.
-        row: the slice that marks it.
-        start_ns, end_ns: of the annotation on the CPU.
+        row: the slice that marks it; of an inferred one, its first launch or mark.
+        start_ns, end_ns: of the annotation on the CPU; of steps marked on the GPU alone, there.
         lane_id: the thread that ran it.
+        source: what tells where it lies.
     """
 
     number: int
@@ -107,6 +119,12 @@ class Step:
     start_ns: int
     end_ns: int
     lane_id: int
+    source: StepSource = StepSource.PROFILER
+
+    @property
+    def on_host(self) -> bool:
+        """Its times are those of a thread: what that thread launched meanwhile is its own."""
+        return self.source is not StepSource.GPU_ANNOTATION
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +174,7 @@ class Trace:
         launch: int32 (n,), for GPU work the runtime call that launched it, else -1.
         stray: bool (n,), excluded from the origin and from every window (rules Q6).
         lanes, lane_rows: the lanes and their slices, ``lane_rows`` int64 (lanes + 1,).
+        steps: those that annotations mark; never inferred ones.
         events: how many events the file holds, of any phase.
         warnings: what was damaged, missing or odd.
         part: what of the recording is here in full, None if all of it is.
@@ -242,6 +261,11 @@ class Trace:
 
         wanted = ~self.stray & (self.kind != SliceKind.PROFILER)
         return int(self.end_ns[wanted].max()) if wanted.any() else 0
+
+    @property
+    def host_steps(self) -> tuple[Step, ...]:
+        """The steps where a thread marks them; none where only the GPU shows them."""
+        return self.steps if self.steps and self.steps[0].on_host else ()
 
     @property
     def cut_off(self) -> bool:
