@@ -261,6 +261,12 @@ class KeyActions(App[int]):
 
         self.say(f"kernels sorted by {self.query_one(KernelTable).sort_by_next()}")
 
+    def action_heat_rows(self) -> None:
+        """Let the rows of the heatmap be steps, streams or devices in turn."""
+        from whichlayer.tui.widgets.heatmap import Heatmap
+
+        self.say(f"the heatmap shows {self.query_one(Heatmap).show_next_rows()}")
+
     def action_theme(self) -> None:
         """Dark or light."""
         self.theme = LIGHT.name if self.theme == DARK.name else DARK.name

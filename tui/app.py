@@ -276,7 +276,8 @@ class WhichlayerApp(KeyActions):
     def _span_opened(self, message: SpanOpened) -> None:
         if self.look is not None:
             port = self.look.port.around(message.start_ns, message.end_ns, 1.0)
-            self.look_at(replace(self.look, port=port).pointed(message.cursor_ns, self.look.row))
+            view = replace(self.look, port=port, device=message.device)
+            self.look_at(view.pointed(message.cursor_ns, view.row))
 
     @on(LaneFolded)
     def _lane_folded(self, message: LaneFolded) -> None:

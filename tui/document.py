@@ -157,7 +157,8 @@ def _within(part: Part, low: int, high: int) -> tuple[int, int]:
 
 def with_analysis(document: Document, analysis: Analysis) -> Document:
     """The same document with what is known about it."""
-    from whichlayer.tui.heat import DeviceGaps, step_rows
+    from whichlayer.analysis.heat_rows import step_rows
+    from whichlayer.tui.heat import DeviceGaps
     from whichlayer.tui.owners import owners_of
     from whichlayer.tui.whole_gaps import WholeGaps
 

@@ -1,7 +1,7 @@
-"""The gap heatmap: for each step and each part of it, how idle the device is and whose fault.
+"""The gap heatmap of the screen: cells of ``analysis.heatmap``, with the largest gap to go to.
 
-All rows share one scale, that of the longest step, so that columns compare and a slow step
-is seen to be long.
+All rows share one scale, that of the longest, so that columns compare and a slow step is seen to
+be long.
 """
 
 from __future__ import annotations
@@ -11,25 +11,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from whichlayer.analysis.activities import collect_activities
-from whichlayer.analysis.layers import Layer
+from whichlayer.analysis.heat_rows import HeatRow as HeatRow  # noqa: PLC0414  found here too
+from whichlayer.analysis.heat_rows import HeatRows, device_rows, stream_rows
+from whichlayer.analysis.heatmap import heat_of as bins_of
 from whichlayer.analysis.results import Analysis, Gaps
-from whichlayer.analysis.window import steps_on
-from whichlayer.tui.owners import GAP, Owners
 
 Int64 = NDArray[np.int64]
 
 #: Rows where a trace has no steps.
 SLICES = 12
 
-
-@dataclass(frozen=True, slots=True)
-class HeatRow:
-    """One row: its label and the stretch of time it shows."""
-
-    label: str
-    start_ns: int
-    end_ns: int
+#: What rows can be on the screen, in the order in which its key goes through them.
+ROWS = (HeatRows.STEPS, HeatRows.STREAMS, HeatRows.DEVICES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +33,9 @@ class Heat:
         edges: int64 (rows, cells + 1).
         inside: bool (rows, cells), the cell lies within the row's stretch.
         idle: float64 (rows, cells), share of the cell spent in gaps.
-        layer: uint8 (rows, cells), owner of the largest gap.
-        largest: int64 (rows, cells), that gap as index into ``Analysis.gaps``, or -1.
+        layer: uint8 (rows, cells), who owns most of that.
+        largest: int64 (rows, cells), the largest gap as index into ``Analysis.gaps``, or -1.
+        share: float64 (rows,), share of the row spent in gaps.
     """
 
     edges: Int64
@@ -49,6 +43,7 @@ class Heat:
     idle: NDArray[np.float64]
     layer: NDArray[np.uint8]
     largest: Int64
+    share: NDArray[np.float64]
 
 
 class DeviceGaps:
@@ -95,78 +90,58 @@ class DeviceGaps:
 
 
 def heat_rows(
-    window: tuple[int, int], steps: tuple[HeatRow, ...], span: tuple[int, int] | None
+    analysis: Analysis,
+    kind: HeatRows,
+    device: int,
+    steps: tuple[HeatRow, ...],
+    span: tuple[int, int] | None,
 ) -> list[HeatRow]:
-    """The rows of a heatmap: steps, or equal slices where there are less than two.
+    """The rows of a heatmap: steps (equal parts where there are less than two), or others.
 
     Args:
-        window: the analysed stretch.
-        steps: the window's steps on the device, see :func:`step_rows`.
+        analysis: any.
+        kind: one of :data:`ROWS`.
+        device: whose steps or streams.
+        steps: the window's steps on the device, see ``heat_rows.step_rows``.
         span: show only this stretch.
     """
-    if span is None:
-        return list(steps) if len(steps) > 1 else _equal_rows(*window)
-    inside = [row for row in steps if row.start_ns < span[1] and row.end_ns > span[0]]
-    return inside if len(inside) > 1 else _equal_rows(*span)
-
-
-def step_rows(analysis: Analysis) -> tuple[tuple[HeatRow, ...], ...]:
-    """The steps of the window as each device saw them, by ``analysis.devices``."""
-    trace, wanted = analysis.trace, set(analysis.window.steps)
-    spans = {a.number: steps_on(trace, a) for a in collect_activities(trace)} if wanted else {}
-    rows: list[tuple[HeatRow, ...]] = []
-    for device in analysis.devices:
-        own = spans.get(device.number)
-        if own is None:
-            rows.append(())
-            continue
-        bounds = zip(trace.steps, own.start_ns.tolist(), own.end_ns.tolist(), strict=True)
-        rows.append(
-            tuple(
-                HeatRow(f"step {step.number}", low, high)
-                for step, low, high in bounds
-                if step in wanted and high > low
-            )
-        )
-    return tuple(rows)
+    window = analysis.window
+    low, high = span or (window.start_ns, window.end_ns)
+    if kind is HeatRows.DEVICES:
+        return list(device_rows(analysis, (low, high)))
+    if kind is HeatRows.STREAMS:
+        return list(stream_rows(analysis, device, (low, high)))
+    inside = [row for row in steps if row.start_ns < high and row.end_ns > low]
+    return inside if len(inside) > 1 else equal_rows(low, high, device)
 
 
 def heat_of(
-    rows: list[HeatRow], cells: int, owners: Owners, gaps: DeviceGaps, layers: NDArray[np.uint8]
+    analysis: Analysis, rows: list[HeatRow], cells: int, gaps: tuple[DeviceGaps, ...]
 ) -> Heat:
-    """The cells of some rows on one device.
+    """The cells of some rows.
 
     Args:
+        analysis: any.
         rows: what to show.
         cells: columns.
-        owners: owners of the device's time.
-        gaps: the device's gaps.
-        layers: the ``layer`` column of ``Analysis.gaps``.
+        gaps: of each device.
     """
-    start = np.array([row.start_ns for row in rows], dtype=np.int64)
-    length = np.array([row.end_ns - row.start_ns for row in rows], dtype=np.int64)
-    longest = max(int(length.max()), cells) if len(rows) else cells
-    whole, rest = divmod(longest, cells)
-    column = np.arange(cells + 1, dtype=np.int64)
-    offset = whole * column + rest * column // cells
-    edges = np.minimum(start[:, None] + offset, (start + length)[:, None])
-    low, high = edges[:, :-1].ravel(), edges[:, 1:].ravel()
-    width = high - low
-    lost = owners.between(low, high)[GAP].sum(axis=0)
-    place = gaps.largest(low, high)
-    largest = np.where(place >= 0, gaps.index[place] if len(gaps) else -1, -1)
-    owner = np.where(largest >= 0, layers[largest] if len(layers) else 0, Layer.NONE)
-    shape = (len(rows), cells)
-    return Heat(
-        edges,
-        (width > 0).reshape(shape),
-        (lost / np.maximum(width, 1)).reshape(shape),
-        owner.astype(np.uint8).reshape(shape),
-        largest.astype(np.int64).reshape(shape),
-    )
+    bins = bins_of([analysis], rows, cells)
+    largest = np.full(bins.gap_ns.shape, -1, np.int64)
+    for device in {row.device for row in rows}:
+        places = [place for place, row in enumerate(rows) if row.device == device]
+        own, at = gaps[device], bins.edges_ns[places]
+        if len(own):
+            found = own.largest(at[:, :-1].ravel(), at[:, 1:].ravel())
+            largest[places] = np.where(found >= 0, own.index[found], -1).reshape(-1, cells)
+    largest[bins.gap_ns == 0] = -1  # a stream may work while its device is in a gap
+    length = np.maximum(bins.edges_ns[:, -1] - bins.edges_ns[:, 0], 1)
+    share = np.asarray(bins.gap_ns.sum(axis=1) / length)
+    return Heat(bins.edges_ns, bins.inside, bins.idle, bins.owner, largest, share)
 
 
-def _equal_rows(low: int, high: int) -> list[HeatRow]:
+def equal_rows(low: int, high: int, device: int = 0) -> list[HeatRow]:
+    """A stretch cut in equal parts that touch."""
     count = max(min(SLICES, high - low), 1)
     edges = [low + (high - low) * i // count for i in range(count + 1)]
-    return [HeatRow(f"part {i + 1}", edges[i], edges[i + 1]) for i in range(count)]
+    return [HeatRow(f"part {i + 1}", edges[i], edges[i + 1], device) for i in range(count)]

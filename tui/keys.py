@@ -118,6 +118,7 @@ KEYS: tuple[Key, ...] = (
         mouse="wheel over the region pane"),
     Key("sort", ("t",), "sort", "sort the kernel table by the next column", _PANELS,
         mouse="click on a heading"),
+    Key("heat-rows", ("R",), "heat_rows", "rows of the heatmap: steps, streams, devices", _PANELS),
     Key("quality", ("exclamation_mark",), "quality", "how far the recording can be trusted", _OTHER,
         mouse="click on the notes in the header"),
     Key("theme", ("T",), "theme", "dark or light", _OTHER),

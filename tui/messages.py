@@ -87,11 +87,12 @@ class StretchChosen(Message):
 
 @dataclass
 class SpanOpened(Message):
-    """The user asked to see exactly this span, with the cursor at an instant in it."""
+    """The user asked to see exactly this span of a device, with the cursor at an instant in it."""
 
     start_ns: int
     end_ns: int
     cursor_ns: int
+    device: int
 
 
 @dataclass

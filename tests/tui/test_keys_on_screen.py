@@ -444,3 +444,21 @@ async def test_steps_are_missed_politely(analysis: Analysis) -> None:
         assert "no later step" in app.query_one(Footer).said or "no steps" in (
             app.query_one(Footer).said
         )
+
+
+async def test_the_heatmap_goes_through_steps_streams_and_devices(screen: Screen) -> None:
+    app, _ = screen
+    assert text_of(app, "gaps")[0].startswith("step 1")
+    for label in ("stream ", "GPU", "step 1"):
+        await press(screen, "R")
+        assert text_of(app, "gaps")[0].startswith(label)
+
+
+async def test_following_a_device_of_the_heatmap_shows_that_device(screen: Screen) -> None:
+    app, _ = screen
+    assert app.document is not None and app.document.analysis is not None
+    window = app.document.analysis.window
+    app.query_one("#gaps").focus()
+    view = await press(screen, "R", "R", "enter")
+    assert view.device == 0
+    assert (view.port.start_ns, view.port.end_ns) == (window.start_ns, window.end_ns)

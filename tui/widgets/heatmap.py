@@ -1,4 +1,4 @@
-"""The gap heatmap: rows are steps, cells are shaded by how idle the device was there."""
+"""The gap heatmap: rows are steps, streams or devices, cells are shaded by how idle they were."""
 
 from __future__ import annotations
 
@@ -38,12 +38,14 @@ _SHADES = 4
 
 
 class Heatmap(Panel):
-    """Steps, or equal parts where there are none."""
+    """Steps (equal parts where there are none), the device's streams, or all devices."""
 
     HELP = (
-        "Each row is a step (or an equal part of the window), all on the scale of the longest. "
-        "The shade of a cell is the share of it that the device spent in gaps; the letter is "
-        "the owner of the largest one, a capital from half of the cell on. Enter: go there."
+        "Each row is a step (or an equal part of the window), all on the scale of the longest; "
+        "R shows a row for each stream of the device, or for each device, instead. "
+        "The shade of a cell is the share of it spent in gaps, of a stream while it ran nothing "
+        "itself; the letter is the owner of most of that, a capital from half of the cell on. "
+        "Enter: go there."
     )
 
     def __init__(self, *, id: str | None = None) -> None:
@@ -51,6 +53,7 @@ class Heatmap(Panel):
         super().__init__(id=id)
         self.column = 0
         self._label_room = 1
+        self._kind = 0
         self._heat: tuple[list[HeatRow], Heat] | None = None
 
     def document_changed(self) -> None:
@@ -68,6 +71,14 @@ class Heatmap(Panel):
     def on_resize(self) -> None:
         """Other columns."""
         self._heat = None
+
+    def show_next_rows(self) -> str:
+        """Let rows be something else; what they are then, in a word."""
+        self._kind = (self._kind + 1) % len(heat_map.ROWS)
+        self._heat = None
+        self.chosen = self.top = 0
+        self.refresh()
+        return str(heat_map.ROWS[self._kind])
 
     @property
     def lines(self) -> int:
@@ -97,7 +108,7 @@ class Heatmap(Panel):
         if gap >= 0:
             gaps = self.document.analysis.gaps
             low, high = max(low, int(gaps.start_ns[gap])), min(high, int(gaps.end_ns[gap]))
-        self.post_message(SpanOpened(row.start_ns, row.end_ns, (low + high) // 2))
+        self.post_message(SpanOpened(row.start_ns, row.end_ns, (low + high) // 2, row.device))
 
     def render_line(self, y: int) -> Strip:
         """One row: its label, its cells, its idle share."""
@@ -113,10 +124,7 @@ class Heatmap(Panel):
         label = shortened(rows[index].label, self._label_room - 1) + " "
         pieces: list[Piece] = [(label, palette.accent if chosen else palette.dim)]
         pieces += self._cells(cells, index, chosen)
-        inside = cells.inside[index]
-        length = np.diff(cells.edges[index])
-        share = float((cells.idle[index] * length)[inside].sum() / max(length.sum(), 1))
-        pieces.append((f"{share:>{_SHARE}.0%}", palette.dim))
+        pieces.append((f"{float(cells.share[index]):>{_SHARE}.0%}", palette.dim))
         return strip_of(pieces, width, palette.text)
 
     def on_click(self, event: events.Click) -> None:
@@ -153,17 +161,13 @@ class Heatmap(Panel):
     def _map(self) -> tuple[list[HeatRow], Heat] | None:
         if self._heat is None and self.document is not None and self.view is not None:
             document, device = self.document, self.view.device
-            if document.analysis is None or not document.owners:
+            analysis = document.analysis
+            if analysis is None or not document.owners:
                 return None
-            window = document.analysis.window
-            rows = heat_map.heat_rows(
-                (window.start_ns, window.end_ns), document.steps[device], self.view.selection
-            )
+            kind, selection = heat_map.ROWS[self._kind], self.view.selection
+            rows = heat_map.heat_rows(analysis, kind, device, document.steps[device], selection)
             self._label_room = min(max(len(row.label) for row in rows), _MOST_LABEL) + 1
-            layers = document.analysis.gaps.layer
-            heat = heat_map.heat_of(
-                rows, self.columns, document.owners[device], document.gaps[device], layers
-            )
+            heat = heat_map.heat_of(analysis, rows, self.columns, document.gaps)
             self._heat = (rows, heat)
             self.chosen = min(self.chosen, len(rows) - 1)
             self.column = min(self.column, self.columns - 1)

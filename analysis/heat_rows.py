@@ -1,0 +1,101 @@
+"""The rows of a heatmap: which stretches of which device or stream are laid above each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import PurePath
+
+import numpy as np
+
+from whichlayer.analysis.activities import collect_activities
+from whichlayer.analysis.report.job import find_rank
+from whichlayer.analysis.results import Analysis
+from whichlayer.analysis.text import clean, gpu_text
+from whichlayer.analysis.window import steps_on
+
+Span = tuple[int, int]
+
+
+class HeatRows(StrEnum):
+    """What a row of a heatmap stands for."""
+
+    STEPS = "steps"
+    STREAMS = "streams"
+    DEVICES = "devices"
+    RANKS = "ranks"
+
+
+@dataclass(frozen=True, slots=True)
+class HeatRow:
+    """One row.
+
+    Attributes:
+        label: for people.
+        start_ns, end_ns: the stretch of time that it shows.
+        device: index into ``Analysis.devices``.
+        lane: the trace's lane of a stream; -1 for the device as a whole.
+        analysis: which of several analyses it is of.
+    """
+
+    label: str
+    start_ns: int
+    end_ns: int
+    device: int = 0
+    lane: int = -1
+    analysis: int = 0
+
+
+def step_rows(analysis: Analysis) -> tuple[tuple[HeatRow, ...], ...]:
+    """The steps of the window as each device saw them, by ``analysis.devices``."""
+    trace, wanted = analysis.trace, set(analysis.window.steps)
+    spans = {a.number: steps_on(trace, a) for a in collect_activities(trace)} if wanted else {}
+    rows: list[tuple[HeatRow, ...]] = []
+    for index, device in enumerate(analysis.devices):
+        own = spans.get(device.number)
+        if own is None:
+            rows.append(())
+            continue
+        bounds = zip(trace.steps, own.start_ns.tolist(), own.end_ns.tolist(), strict=True)
+        rows.append(
+            tuple(
+                HeatRow(f"step {step.number}", low, high, index)
+                for step, low, high in bounds
+                if step in wanted and high > low
+            )
+        )
+    return tuple(rows)
+
+
+def stream_rows(analysis: Analysis, device: int, span: Span) -> tuple[HeatRow, ...]:
+    """The streams of a device with any activity in the recording, in the order of the trace."""
+    mine = analysis.activities.row[analysis.activities.device == device]
+    lanes = np.unique(analysis.trace.lane_id[mine]).tolist()
+    streams = [(lane, analysis.trace.lanes[lane].stream) for lane in lanes]
+    return tuple(HeatRow(f"stream {stream}", *span, device, lane) for lane, stream in streams)
+
+
+def device_rows(analysis: Analysis, span: Span) -> tuple[HeatRow, ...]:
+    """Every device as a whole."""
+    return tuple(
+        HeatRow(gpu_text(device.number), *span, index)
+        for index, device in enumerate(analysis.devices)
+    )
+
+
+def rank_rows(analyses: Sequence[Analysis]) -> tuple[HeatRow, ...]:
+    """Every device of every recording, each in its own window.
+
+    The clocks of several hosts are never compared: rows begin where their windows do.
+    """
+    rows = []
+    for place, analysis in enumerate(analyses):
+        window = analysis.window
+        rank = find_rank(analysis.trace.header)
+        name = clean(PurePath(analysis.trace.path).name) if rank is None else f"rank {rank}"
+        several = len(analysis.devices) > 1
+        for index, device in enumerate(analysis.devices):
+            label = f"{name} {gpu_text(device.number)}" if several else name
+            rows.append(HeatRow(label, window.start_ns, window.end_ns, index, -1, place))
+    return tuple(rows)
