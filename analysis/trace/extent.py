@@ -9,7 +9,7 @@ import numpy as np
 from whichlayer.analysis.trace.columns import Bool, Int64, UInt8
 from whichlayer.analysis.trace.dropped import Dropped
 from whichlayer.analysis.trace.kinds import SliceKind
-from whichlayer.analysis.trace.strays import Others, find_strays, may_be_far
+from whichlayer.analysis.trace.strays import Others, find_strays, may_be_far, may_end_far
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +53,11 @@ def extent_of(
         return _extent(start_ns, end_ns, kind, find_strays(start_ns, end_ns, kind))
     first, last_start, last = dropped.bounds()
     judged = start_ns[kind != SliceKind.PROFILER]
-    if not may_be_far(
-        min(first, int(judged.min(initial=first))),
-        max(last_start, int(judged.max(initial=last_start))),
+    latest = max(last_start, int(judged.max(initial=last_start)))
+    if not may_be_far(min(first, int(judged.min(initial=first))), latest) and not may_end_far(
+        latest, last
     ):
-        # No slice starts far from the others: those that are not here are no strays.
+        # No slice starts or ends far from the others: those that are not here are no strays.
         others = Others(len(dropped), first, last_start)
         here = _extent(start_ns, end_ns, kind, find_strays(start_ns, end_ns, kind, others))
         counted = bool((~here.stray & (kind != SliceKind.PROFILER)).any())

@@ -45,18 +45,24 @@ def may_be_far(first_ns: int, last_ns: int) -> bool:
     return first_ns < 0 or last_ns - first_ns >= _HOUR_NS
 
 
+def may_end_far(last_start_ns: int, last_ns: int) -> bool:
+    """Whether slices of which the last ends then may be strays for where they end."""
+    return last_ns - last_start_ns >= _HOUR_NS
+
+
 def find_strays(start_ns: Int64, end_ns: Int64, kind: UInt8, others: Others | None = None) -> Bool:
     """Which slices lie outside the recording (rules Q6): bool (n,).
 
     A slice is a stray if its start is negative, or if a few such slices lie at least an hour
-    and ten times the span of all others away from those; and GPU work whose end does. Times
-    are on the file's own clock.
+    and ten times the span of all others away from those; and, in a recording of GPU work, which
+    is one of seconds, if its end does. Elsewhere a job may well take hours that begins within
+    the first second. Times are on the file's own clock.
 
     Args:
         start_ns: int64 (n,).
         end_ns: int64 (n,).
         kind: uint8 (n,), a ``SliceKind`` each.
-        others: slices beside these, where no slice may be far.
+        others: slices beside these, where no slice may be far, nor end so.
     """
     others = others or Others(0, _LATE, _EARLY)
     judged = kind != SliceKind.PROFILER
@@ -68,13 +74,12 @@ def find_strays(start_ns: Int64, end_ns: Int64, kind: UInt8, others: Others | No
         return stray
     stray[rows[_far_away(start_ns[rows])]] = True
     rows = rows[~stray[rows]]
-    work = rows[np.isin(kind[rows], GPU_WORK)]
-    if len(work):
+    if len(rows) and bool(np.isin(kind[rows], GPU_WORK).any()):
         first = min(int(start_ns[rows].min()), others.first_ns)
         last = max(int(start_ns[rows].max()), others.last_ns)
-        late = end_ns[work] > last + max(_HOUR_NS, _SPANS * (last - first))
+        late = end_ns[rows] > last + max(_HOUR_NS, _SPANS * (last - first))
         if int(late.sum()) <= max(1, _SHARE * (len(rows) + others.count)):
-            stray[work[late]] = True
+            stray[rows[late]] = True
     return stray
 
 

@@ -199,6 +199,32 @@ def test_slices_of_two_events_outside_the_part_count_once(
         compare(write_file([*events, *plain, *pairs], LAYOUTS["kineto"]).encode(), wanted)
 
 
+@given(
+    st.lists(EVENTS, max_size=10),
+    st.sampled_from(["cpu_op", "kernel", "python_function"]),
+    st.integers(0, 89),
+    st.booleans(),
+    WANTED,
+)
+def test_a_slice_with_an_absurd_end_is_a_stray_in_a_part_too(
+    compare: Callable[[bytes, Wanted], None],
+    events: list[dict[str, Any]],
+    category: str,
+    place: int,
+    works: bool,
+    wanted: Wanted,
+) -> None:
+    plain = [
+        {"ph": "X", "ts": CLOCK + n, "dur": 1, "pid": 1, "tid": 8, "name": "a", "cat": "cpu_op"}
+        for n in range(120)
+    ]
+    plain[place] |= {"dur": 10**12, "cat": category}
+    if works:
+        plain[50] |= {"cat": "kernel", "args": {"device": 0, "stream": 7}}
+    with short_margins():
+        compare(write_file([*events, *plain], LAYOUTS["kineto"]).encode(), wanted)
+
+
 @given(st.lists(EVENTS, min_size=3, max_size=40), WANTED)
 def test_several_processes_read_the_same_part(
     compare: Callable[[bytes, Wanted], None], events: list[dict[str, Any]], wanted: Wanted

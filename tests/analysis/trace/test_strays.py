@@ -54,10 +54,19 @@ def test_idle_time_is_believed(starts: list[int]) -> None:
     assert strays(starts) == []
 
 
-def test_work_that_ends_hours_later_is_a_stray_and_a_long_annotation_is_not() -> None:
+@pytest.mark.parametrize("kind", [SliceKind.KERNEL, SliceKind.CPU_OP, SliceKind.PYTHON])
+def test_what_ends_hours_after_all_gpu_work_is_a_stray(kind: SliceKind) -> None:
+    start = np.array(USUAL, np.int64)
+    end = start + 1
+    end[5] += 900 * HOUR
+    kinds = np.full(len(start), SliceKind.KERNEL, np.uint8)
+    kinds[5] = kind
+    assert np.flatnonzero(find_strays(start, end, kinds)).tolist() == [5]
+
+
+def test_a_job_that_takes_hours_is_believed_where_no_gpu_works() -> None:
     lengths = [1] * 100
     lengths[5] = 900 * HOUR
-    assert strays(USUAL, lengths) == [5]
     assert strays(USUAL, lengths, SliceKind.ANNOTATION) == []
 
 
