@@ -73,6 +73,9 @@ KINDS = {
     "negative duration": Kind("Q6", event("odd", dur=-5)),
     "no time": Kind("Q6", event("odd", ts=None), ("good", "good")),
     "a time that is no number": Kind("Q6", event("odd", ts="soon"), ("good", "good")),
+    "a counter value that is no finite number": Kind(
+        "not-finite", event("odd", ph="C", args={"a": "inf", "b": 1}), ("good", "good")
+    ),
     "no event": Kind("no-phase", "null", ("good", "good")),
     "unknown phase": Kind("no-phase", event("odd", ph="?"), ("good", "good")),
     "string numbers": Kind("", event("odd", ts="7", dur="1.5", pid="1", tid="1")),
