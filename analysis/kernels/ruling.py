@@ -153,7 +153,8 @@ def _impossible(measured: Measured) -> tuple[str, str] | None:
     slack = CONSUMER_RATE_SLACK if peaks.consumer else RATE_SLACK
     if (measured.rate_share or 0.0) > slack:
         if not any(takes_shortcuts(name) for name in measured.kernels):
-            return "faster than the card can compute: the estimate is wrong", "impossible"
+            most = f"over {100 * slack:.0f} % of its rate"
+            return f"faster than the card can compute ({most}): the estimate is wrong", "impossible"
         return None
     share = measured.bandwidth_share or 0.0
     if share <= _BANDWIDTH_SLACK or work.bytes is None or not peaks.bandwidth_gbps:

@@ -41,10 +41,10 @@ def flagged_kernels(kernels: Sequence[KernelGroup], flag: str) -> Flagged | None
 
 
 def _rate(group: KernelGroup) -> str:
-    """The rate that is too high, as a share of the peak."""
-    rates = ((group.bandwidth_fraction, "bandwidth", 100), (group.flops_fraction, "rate", 110))
-    known = [(share, word, most) for share, word, most in rates if share is not None]
+    """The rate that is too high, as a share of the peak, and the ruling, which tells the limit."""
+    rates = ((group.bandwidth_fraction, "bandwidth"), (group.flops_fraction, "rate"))
+    known = [(share, word) for share, word in rates if share is not None]
     if not known:
         return "more than the data sheet's peak"
-    share, word, most = max(known)
-    return f"{100 * share:.0f} % of the data sheet's {word} (threshold {most} %)"
+    share, word = max(known)
+    return f"{100 * share:.0f} % of the data sheet's {word} ({group.why})"

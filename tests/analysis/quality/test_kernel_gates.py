@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support.program import Program
+from whichlayer.analysis.options import Options
 from whichlayer.analysis.results import Analysis
 
 ADD = "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>>"
@@ -52,6 +53,27 @@ def test_rates_above_memory_are_counted_by_what_explains_them(
     if code:
         assert found[0].count == 80 and "of the data sheet's bandwidth" in found[0].message
         assert all(group.lost_ns == 0 for group in analysis.kernels)
+
+
+@pytest.mark.parametrize(
+    ("card", "share", "limit"),
+    [("A100 SXM4 40GB", 1.2, "110 %"), ("GeForce RTX 4090", 1.4, "130 %")],
+)
+def test_the_limit_is_told_that_holds_for_the_card(
+    tmp_path: Path, card: str, share: float, limit: str
+) -> None:
+    rate = {"A100 SXM4 40GB": 312e6, "GeForce RTX 4090": 165.2e6}[card]  # per µs, bf16
+    program = Program()
+    shapes = {"Input Dims": [[4096, 4096], [4096, 4096]], "Input type": ["c10::BFloat16"] * 2}
+    micros = 2 * 4096**3 / (rate * share)
+    options = Options(device_model=card)
+    for number in range(2):
+        at = number * 3000
+        program.step(number, at, 2999)
+        program.operator("aten::mm", at + 10, 8, **shapes)
+        program.kernel("ampere_bf16_s16816gemm_bf16_128x128", at + 20, micros, (at + 11, 5))
+    found = [w for w in program.analysis(tmp_path, options).warnings if w.code == "Q10"]
+    assert len(found) == 1 and f"over {limit} of its rate" in found[0].message
 
 
 def test_a_trifle_is_told_with_its_kernel_only(tmp_path: Path) -> None:
