@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from whichlayer.analysis.errors import TraceWarning
-from whichlayer.analysis.part.needed import NOTHING, Wanted, needed
+from whichlayer.analysis.part.needed import NOTHING, Wanted, needed, takes_all
 from whichlayer.analysis.reader.keep import Keep, kept_kinds
 from whichlayer.analysis.trace.columns import Flows, Instants, Int32, Int64, Part, Trace
 from whichlayer.analysis.trace.kinds import LaneKind
@@ -20,7 +20,7 @@ WARNING: Final = "part"
 
 
 def cut(trace: Trace, wanted: Wanted) -> Trace:
-    """What some steps or a span need of a trace.
+    """What some steps or a span need of a trace; all of it where nothing marks the steps.
 
     The part holds everything that touches the stretch that is needed. Outside it, it holds what
     tells about the recording as a whole: GPU work, the calls that launched it, steps and other
@@ -31,6 +31,8 @@ def cut(trace: Trace, wanted: Wanted) -> Trace:
         trace: a whole recording.
         wanted: what is to be looked at.
     """
+    if takes_all(trace, wanted):
+        return trace
     stretch = needed(trace, wanted) or NOTHING
     inside = stretch.inside(trace.start_ns, trace.end_ns)
     kept = inside | kept_kinds(trace.kind)

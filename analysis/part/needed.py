@@ -44,6 +44,11 @@ class Wanted:
     span_ns: tuple[int, int] | None = None
 
 
+def takes_all(trace: Trace, wanted: Wanted) -> bool:
+    """Whether steps are wanted and nothing marks any: only all of a recording can show them."""
+    return wanted.span_ns is None and not trace.steps
+
+
 def needed(trace: Trace, wanted: Wanted) -> Keep | None:
     """The stretch that is needed in full, since the trace start; None where nothing is wanted.
 

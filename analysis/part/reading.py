@@ -14,7 +14,7 @@ import numpy as np
 
 from whichlayer.analysis.errors import TraceError
 from whichlayer.analysis.part.cut import cut, labelled
-from whichlayer.analysis.part.needed import NOTHING, Wanted, needed
+from whichlayer.analysis.part.needed import NOTHING, Wanted, needed, takes_all
 from whichlayer.analysis.reader import read_chrome_json
 from whichlayer.analysis.reader.collector import Collector
 from whichlayer.analysis.reader.events import DECODE_ERRORS, Event, decode_loose
@@ -87,6 +87,8 @@ def _read(path: str, wanted: Wanted, whole: Callable[[], Trace], report: Report 
         collector = Collector(OUTLINE)
         around = read_chrome_json.collect_events(source, collector, report)
         outline = assemble(collector.recording(source, around.header, []))
+        if takes_all(outline, wanted):
+            return whole()
         stretch = needed(outline, wanted) or NOTHING
         keep = stretch.on_clock(outline.origin_ns)
         slices = _taken_apart(outline, collector)

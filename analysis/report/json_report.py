@@ -11,6 +11,7 @@ from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.report import json_values as values
 from whichlayer.analysis.report.json_communication import communication_fields
 from whichlayer.analysis.report.json_launches import launch_rows
+from whichlayer.analysis.report.json_steps import step_fields
 from whichlayer.analysis.report.json_tables import finding_rows, gap_rows, kernel_rows
 from whichlayer.analysis.report.json_trace import device_rows, step_rows, trace_fields
 from whichlayer.analysis.results import Analysis, Budget
@@ -54,6 +55,7 @@ def render(analysis: Analysis) -> bytes:
             {"step": step.number, **_layers(budget)}
             for step, budget in zip(analysis.window.steps, analysis.budget_by_step, strict=True)
         ),
+        "steps": step_fields(analysis),
         "findings": values.rows(finding_rows(analysis)),
         "gaps": values.rows(gap_rows(analysis)),
         "kernels": values.rows(kernel_rows(analysis)),

@@ -19,6 +19,7 @@ from whichlayer.analysis.report.text_launches import launch_lines
 from whichlayer.analysis.report.text_layout import Column, columns_of, fit_path, table, wrap
 from whichlayer.analysis.report.text_quality import quality_lines
 from whichlayer.analysis.report.text_recording import recording_lines
+from whichlayer.analysis.report.text_steps import step_lines
 from whichlayer.analysis.report.units import count_text, time_text
 from whichlayer.analysis.results import Analysis
 from whichlayer.analysis.text import source_text
@@ -40,6 +41,7 @@ def render(analysis: Analysis) -> str:
     accounted = (
         budget_lines,
         _devices,
+        step_lines,
         finding_lines,
         kernel_lines,
         collective_lines,

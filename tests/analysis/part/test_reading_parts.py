@@ -245,6 +245,9 @@ def test_a_part_has_all_of_its_stretch_and_what_tells_about_the_whole(
     path.write_text(write_file(events, LAYOUTS["kineto"]))
     with short_margins():
         whole, part = load(path), load_part(path, wanted)
+    if not whole.steps and wanted.span_ns is None:  # only all of it can show such steps
+        assert part.part is None
+        return
     assert part.part is not None
     assert (part.origin_ns, part.duration_ns) == (whole.origin_ns, whole.duration_ns)
     assert (part.events, part.lanes) == (whole.events, whole.lanes)

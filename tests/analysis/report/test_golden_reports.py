@@ -36,6 +36,8 @@ def shortened(report: dict[str, Any]) -> str:
     """A report with the first rows of its long tables, in the layout that is easy to compare."""
     for table in ("gaps", "kernels"):
         report[table] = {"count": len(report[table]), "first": report[table][:ROWS]}
+    steps = report["steps"]["rows"]
+    report["steps"]["rows"] = {"count": len(steps), "first": steps[:1]}
     for device in report["launches"]:
         device["over_time"] = {name: len(column) for name, column in device["over_time"].items()}
     for finding in report["findings"]:
