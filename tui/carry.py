@@ -17,7 +17,7 @@ from whichlayer.tui.view import View
 from whichlayer.tui.viewport import Viewport
 
 #: Groups of lanes that are a part of what was recorded as one.
-_PARTS = frozenset({"python", "counter"})
+_PARTS = frozenset({"python", "counter", "instant"})
 
 
 def shift_between(old: Document, new: Document) -> int:

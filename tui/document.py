@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whichlayer.analysis.errors import TraceWarning
-from whichlayer.analysis.trace.columns import Part, Trace
+from whichlayer.analysis.trace.columns import Part, Step, Trace
 from whichlayer.analysis.trace.kinds import SliceKind
 from whichlayer.tui.counter_lanes import with_counters, with_samples
 from whichlayer.tui.families import families_of
+from whichlayer.tui.instant_lanes import with_instants
 from whichlayer.tui.lane_titles import tell_apart
 from whichlayer.tui.lanes import ShownLane, list_lanes, note_crowd
 from whichlayer.tui.listed_rows import ListedRows
@@ -80,6 +81,19 @@ class Document:
         return (low, high) if high > low else (self.low_ns, self.high_ns)
 
     @property
+    def host_steps(self) -> tuple[Step, ...]:
+        """The steps of the window, marked or inferred; before the analysis, those marked."""
+        if self.analysis is None or self.analysis.steps is None:
+            return self.trace.steps
+        return tuple(row.step for row in self.analysis.steps.rows)
+
+    @property
+    def infers_steps(self) -> bool:
+        """Whether nothing in the recording marks them."""
+        steps = None if self.analysis is None else self.analysis.steps
+        return steps is not None and steps.found.inferred
+
+    @property
     def grows(self) -> bool:
         """More of the file is on its way."""
         return self.extent is Extent.READING
@@ -142,7 +156,7 @@ def open_document(trace: Trace) -> Document:
         low = min(low, 0)
     else:  # nobody must take for empty what was not read
         low, high = _within(trace.part, low, high)
-    lanes = with_counters(lanes, trace, high)
+    lanes = with_instants(with_counters(lanes, trace, high), trace)
     note_crowd(lanes)
     return Document(trace, Names(trace), lanes, low, high)
 

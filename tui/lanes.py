@@ -27,7 +27,8 @@ Int32 = NDArray[np.int32]
 UInt8 = NDArray[np.uint8]
 
 #: Rows of a lane that are shown until it is unfolded.
-FOLDED_ROWS = {"gpu": 2, "note": 1, "cpu": 5, "python": 3, "other": 2, "counter": 3}
+FOLDED_ROWS = {"gpu": 2, "note": 1, "cpu": 5, "python": 3, "other": 2, "counter": 3,
+               "instant": 1}  # fmt: skip
 
 #: How Kineto writes a thread that has a name of its own.
 _NAMED_THREAD = re.compile(r"thread \S+ \((.+)\)")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from whichlayer.analysis.trace.kinds import GPU_WORK
 from whichlayer.tui.counter_row import CounterRow
 from whichlayer.tui.document import Document
+from whichlayer.tui.instant_lanes import InstantRow
 from whichlayer.tui.lanes import Fold, ShownRow, used_rows
 from whichlayer.tui.raster import Row
 from whichlayer.tui.view import View
@@ -128,7 +129,7 @@ def to_slice(document: Document, rows: tuple[ShownRow, ...], view: View, step: i
     row = row_at(document, rows, view.row)
     if row is None or not len(row):
         return None
-    if isinstance(row, CounterRow):
+    if isinstance(row, CounterRow | InstantRow):
         place = row.neighbour(view.cursor_ns, step > 0)
         return view.at(int(row.start_ns[place])) if place >= 0 else None
     cell = view.port.cell_of(view.cursor_ns)
@@ -147,7 +148,7 @@ def to_step(document: Document, view: View, step: int) -> View | None:
     """The next step, shown whole, or the one before."""
     spans = [(row.start_ns, row.end_ns) for row in _steps(document, view.device)]
     if not spans:
-        spans = [(s.start_ns, s.end_ns) for s in document.trace.steps]
+        spans = [(s.start_ns, s.end_ns) for s in document.host_steps]
     here = [i for i, (start, end) in enumerate(spans) if start <= view.cursor_ns < end]
     shown = bool(here) and _shows_one(view, spans[here[0]])
     if here and not shown:

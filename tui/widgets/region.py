@@ -20,11 +20,12 @@ from whichlayer.tui.widgets.panel import Panel
 # The words come after the first timeline, which does not wait for them.
 if TYPE_CHECKING:
     from whichlayer.analysis import results
-    from whichlayer.tui import describe, describe_counter, describe_place
+    from whichlayer.tui import describe, describe_counter, describe_mark, describe_place
 else:
     results = Deferred("whichlayer.analysis.results")
     describe = Deferred("whichlayer.tui.describe")
     describe_counter = Deferred("whichlayer.tui.describe_counter")
+    describe_mark = Deferred("whichlayer.tui.describe_mark")
     describe_place = Deferred("whichlayer.tui.describe_place")
 
 _LABEL = 7
@@ -141,6 +142,7 @@ class RegionPane(Panel):
         if view.selection is not None:
             return describe_place.describe_selection(document, view.device, *view.selection)
         counter = describe_counter.describe_counter(document, view)
+        counter = counter or describe_mark.describe_mark(document, view)
         instant = describe_place.describe_instant(
             document, view.device, view.cursor_ns, self._slice
         )
