@@ -23,7 +23,7 @@ from whichlayer.analysis.gaps.host import (
     launching_lanes,
 )
 from whichlayer.analysis.gaps.optimizers import optimizer_loops
-from whichlayer.analysis.gaps.relabel import at_times, relabelled
+from whichlayer.analysis.gaps.relabel import any_of, at_times, relabelled
 from whichlayer.analysis.gaps.stretches import host_states
 from whichlayer.analysis.intervals import Intervals, Measure, distinct, union
 from whichlayer.analysis.trace.columns import Trace
@@ -74,10 +74,10 @@ class Drivers:
         """The slice that explains the longest stretch of ``[start, end)``, -1 for none."""
         self.states(lane)
         fine = self._fine[lane]
-        first = max(int(np.searchsorted(fine.start_ns, start, "right")) - 1, 0)
-        last = int(np.searchsorted(fine.start_ns, end, "left"))
-        if first >= last:
-            return -1
+        first = max(int(fine.start_ns.searchsorted(start, "right")) - 1, 0)
+        last = int(fine.start_ns.searchsorted(end, "left"))
+        if last - first <= 1:
+            return int(fine.row[first]) if last > first else -1
         begins = np.maximum(fine.start_ns[first:last], start)
         length = np.append(begins[1:], end) - begins
         length[fine.row[first:last] < 0] = -1
@@ -155,13 +155,13 @@ def _overlay(layers: list[HostStates]) -> HostStates:
     looked_up = [at_times(layer, time) for layer in layers]
     state, drain, row = (column.copy() for column in looked_up[0])
     # A bare annotation says less than another thread's operators.
-    open_ = np.isin(state, (*_PASSIVE, int(Doing.ANNOTATED)))
+    open_ = any_of(state, (*_PASSIVE, Doing.ANNOTATED))
     for other_state, other_drain, other_row in looked_up[1:]:
-        take = open_ & ~np.isin(other_state, (*_PASSIVE, int(Doing.ANNOTATED)))
+        take = open_ & ~any_of(other_state, (*_PASSIVE, Doing.ANNOTATED))
         state[take], drain[take], row[take] = other_state[take], other_drain[take], other_row[take]
         open_ &= ~take
     for other_state, other_drain, other_row in looked_up[1:]:
-        take = open_ & np.isin(state, _PASSIVE) & (other_state == Doing.ANNOTATED)
+        take = open_ & any_of(state, _PASSIVE) & (other_state == Doing.ANNOTATED)
         take |= open_ & (state == Doing.NOTHING) & (other_state == Doing.WAITING)
         state[take], drain[take], row[take] = other_state[take], other_drain[take], other_row[take]
     return HostStates(time, state, drain, row)
@@ -205,7 +205,7 @@ def _with_overhead(states: HostStates, overhead: list[tuple[int, Intervals]]) ->
         state, drain, row = at_times(states, time)
         following = np.append(time[1:], time[-1] + 1)
         covered = Measure(intervals).between(time, following) > 0
-        take = covered & np.isin(state, (*_WEAK, int(Doing.DISPATCH)))
+        take = covered & any_of(state, (*_WEAK, Doing.DISPATCH))
         state[take] = drain[take] = code
         row[take] = -1
         states = HostStates(time, state, drain, row)
@@ -220,7 +220,7 @@ def _judge_stretches(states: HostStates, trace: Trace) -> HostStates:
     # The autograd engine takes its time to wake a thread and to find the first node.
     waiting = state == Doing.WAITING
     state[waiting & (_run_lengths(start, waiting) < MAX_HANDOVER_NS)] = Doing.DISPATCH
-    weak = np.isin(state, _WEAK)
+    weak = any_of(state, _WEAK)
     lasts = _run_lengths(start, weak)
     short = lasts < _usual_pause(lasts, weak)
     state[weak & short] = Doing.DISPATCH

@@ -2,7 +2,7 @@
 
 Dynamo names what is left of a function after a break ``torch_dynamo_resume_in_<function>_at_
 <line>``. The break lasts from the end of the region before, or from the start of the frame
-that calls the rest, to the first region inside the rest.
+that calls the rest, to the first region inside the rest, or to its end without any.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import SliceKind
 
 _RESUME = re.compile(
-    r"^(?P<file>.+)\(\d+\): torch_dynamo_resume_in_(?P<function>.+)_at_(?P<line>\d+)$"
+    r"^((?P<file>.+)\(\d+\): )?torch_dynamo_resume_in_(?P<function>.+)_at_(?P<line>\d+)$"
 )
 _REGION = re.compile(r"^Torch-Compiled Region\b|^(## )?(Call )?CompiledFxGraph\b")
 _HOST = (int(SliceKind.CPU_OP), int(SliceKind.ANNOTATION))
@@ -50,7 +50,10 @@ def region_rows(trace: Trace) -> NDArray[np.intp]:
 def _broken(
     trace: Trace, row: int, starts: NDArray[np.int64], ends: NDArray[np.int64]
 ) -> tuple[int, int]:
-    """(start, end) of the break before the rest of a function, empty where there is none."""
+    """(start, end) of the break around the beginning of the rest of a function.
+
+    A rest without any region was not compiled at all: all of it is what the break left out.
+    """
     begin, finish = int(trace.start_ns[row]), int(trace.end_ns[row])
     last = int(np.searchsorted(ends, begin, "right")) - 1
     low = int(ends[last]) if last >= 0 else begin
@@ -59,13 +62,13 @@ def _broken(
         low = max(low, int(trace.start_ns[caller])) if last >= 0 else int(trace.start_ns[caller])
     first = int(np.searchsorted(starts, begin, "left"))
     inside = first < len(starts) and starts[first] < finish
-    return low, int(starts[first]) if inside else begin
+    return low, int(starts[first]) if inside else finish
 
 
 def place_of_break(name: str) -> tuple[str, int, str] | None:
     """(file, line, function) of the break that such a frame's name tells, None for others."""
     match = _RESUME.match(name)
-    if match is None:
+    if match is None or match["file"] is None:
         return None
     return match["file"].replace("\\", "/"), int(match["line"]), match["function"]
 

@@ -44,6 +44,8 @@ _NO_WORK = re.compile(
 _OPERATOR = re.compile(r"^\w+::\w")
 #: Operators and annotations of collectives: without a launch, the host waits for its peers.
 _COMMUNICATION = re.compile(r"^(c10d::|record_param_comms|(gloo|mpi|ucc|nccl):)")
+#: What torch.compile records around all of a compiled function: no cost of its own either.
+_COMPILED = re.compile(r"^Torch-Compiled Region\b|^CompiledFunction$|^(## )?Call CompiledFxGraph\b")
 #: Wrappers that PyTorch records around Python of the model: they name a place, not a cost.
 _WRAPPER = re.compile(r"^(DistributedDataParallel|FullyShardedDataParallel|FSDP|\w+)\.forward")
 #: A thread in one of these waits for another thread.
@@ -124,7 +126,11 @@ class Marks:
         communicates = cause_code("exposed-comm")
         for row in np.flatnonzero(alone).tolist():
             # A part of an operator that launches is part of its dispatch.
-            part = any(calls[r] and trace.kind[r] == SliceKind.CPU_OP for r in trace.enclosing(row))
+            around = trace.enclosing(row)
+            part = any(
+                calls[r] and trace.kind[r] == SliceKind.CPU_OP and self.code[r] == Doing.DISPATCH
+                for r in around
+            )
             name = trace.name(row)
             if _COMMUNICATION.match(name):
                 self.code[row] = communicates
@@ -145,6 +151,8 @@ def _classify(name: str, kind: SliceKind, category: str) -> int:
         if _LOCKS.search(name):
             return Doing.LOCKED
         return Doing.WAITING if _WAITS.search(name) else Doing.PYTHON
+    if kind in (SliceKind.ANNOTATION, SliceKind.CPU_OP) and _COMPILED.search(name):
+        return Doing.NOTHING
     if kind == SliceKind.ANNOTATION:
         if _COMMUNICATION.match(name):
             return cause_code("exposed-comm")

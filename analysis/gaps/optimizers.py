@@ -13,14 +13,16 @@ from whichlayer.analysis.gaps.remembered import once_per_trace
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import GPU_WORK, SliceKind
 
-_ANNOTATION = re.compile(r"^Optimizer\.(step|zero_grad)#")
+_ANNOTATION = re.compile(r"^Optimizer\.(step|zero_grad)\b", re.IGNORECASE)
 _FRAME = re.compile(r"(^|/)optim/\w+\.py\(\d+\): (zero_grad|_single_tensor_\w+)$")
 _PROOF = re.compile(r": _single_tensor_\w+$")
 #: One kernel of these serves many tensors.
 _MANY = re.compile(r"multi_tensor|_foreach_|_fused_|fused_\w*(adam|sgd|optim)", re.IGNORECASE)
 #: Kernels that work through one tensor, element by element.
 _ELEMENTWISE = re.compile(r"elementwise|pointwise|FillFunctor|^Memset", re.IGNORECASE)
-_OPERATOR = re.compile(r"^aten::\w")
+_OPERATOR = re.compile(
+    r"^aten::(?!\w*(mm|matmul|bmm|mv|dot|linalg|svd|qr|eigh|cholesky|conv|einsum)\w*$)\w"
+)
 
 Bool = NDArray[np.bool_]
 
@@ -89,8 +91,7 @@ def _loops(trace: Trace, row: int) -> bool:
     if elementwise > limits["kernels"]:
         return bool(elementwise >= limits["share"] * count)
     single = int(launches.by_operator[inside].sum())
-    both = int((launches.by_operator & launches.elementwise)[inside].sum())
-    return bool(both >= limits["per_tensor"] and single >= limits["share"] * count)
+    return bool(single >= limits["per_tensor"] and single >= limits["share"] * count)
 
 
 def optimizer_launches(trace: Trace, row: int) -> tuple[int, int]:

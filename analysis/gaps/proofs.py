@@ -101,9 +101,9 @@ def _recompile(trace: Trace, gaps: Gaps, index: int, culprit: int) -> list[str]:
         return []
     begun = int(trace.start_ns[culprit])
     length = microseconds(int(trace.end_ns[culprit]) - begun)
-    step = next((s for s in trace.steps if s.start_ns <= begun < s.end_ns), None)
+    step = next((s for s in trace.host_steps if s.start_ns <= begun < s.end_ns), None)
     when = f"in {clean(step.name)}" if step is not None else "outside of every step"
-    if not trace.steps:
+    if not trace.host_steps:
         when = "no steps are recorded, so whether it was the first compile is not known"
     return [f"the compile took {length}; {when}"]
 

@@ -29,9 +29,6 @@ _EXCHANGE = re.compile(r"all_?to_?all|all_?gather|reduce_scatter|gather|scatter"
 _COLLECTIVE_OP = re.compile(r"^(c10d::|record_param_comms|nccl:)")
 _BYTES = {"byte": 1, "char": 1, "bool": 1, "half": 2, "bfloat16": 2, "short": 2, "int": 4,
     "float": 4, "long": 8, "double": 8, "float8_e4m3fn": 1, "float8_e5m2": 1}  # fmt: skip
-#: A receive longer than this and slower than any link it could use has waited, also where no
-#: faster one is recorded.
-_LONG_NS = 500_000.0
 
 
 def spinning_receives(trace: Trace) -> frozenset[int]:
@@ -95,11 +92,10 @@ def _spins(size: NDArray[np.float64], duration: NDArray[np.float64]) -> NDArray[
     if unknown.all():
         return unknown
     rate = np.where(unknown, 0.0, size / duration)
-    # What the fastest receives of this recording show, a message's own latency included.
-    expected = duration.min() + size / rate.max()
-    slow = duration > limits["slow"] * expected
-    slow |= (rate < limits["gb_per_s"]) & (duration > _LONG_NS)
-    return np.asarray(unknown | slow)
+    # As fast as the fastest of this recording, and no slower than any link between stages.
+    fastest = max(float(rate.max()), limits["gb_per_s"])
+    expected = limits["latency_us"] * 1e3 + size / fastest
+    return np.asarray(unknown | (duration > limits["slow"] * expected))
 
 
 def _named(trace: Trace, pattern: re.Pattern[str]) -> NDArray[np.bool_]:

@@ -44,6 +44,14 @@ def disjoint(spans: list[tuple[int, int, int]]) -> Spans:
     return Spans(table[:, 0], table[:, 1], table[:, 2].astype(np.int32))
 
 
+def any_of(state: Int32, codes: Collection[int]) -> NDArray[np.bool_]:
+    """Where a state is one of a few; ``numpy.isin`` takes five times as long."""
+    found = np.zeros(len(state), np.bool_)
+    for code in codes:
+        found |= state == code
+    return found
+
+
 def at_times(states: HostStates, time: Int64) -> tuple[Int32, Int32, Int32]:
     """State, drain and row of a thread at each instant."""
     if not len(states.start_ns):
@@ -73,7 +81,7 @@ def relabelled(states: HostStates, spans: Spans, code: int, among: Collection[in
     state, drain, row = at_times(states, time)
     at = np.searchsorted(spans.start_ns, time, "right") - 1
     inside = (at >= 0) & (time < spans.end_ns[np.maximum(at, 0)])
-    take = inside & np.isin(state, list(among))
+    take = inside & any_of(state, among)
     state[take] = drain[take] = code
     told = spans.row[np.maximum(at, 0)]
     row = np.where(take & (told >= 0), told, row)

@@ -14,6 +14,7 @@ from whichlayer.analysis.activities import Activities
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import GPU_WORK, SliceKind
 
+_Streams = dict[tuple[int, int], tuple[NDArray[np.int64], NDArray[np.intp]]]
 #: A stream that was still busy this shortly before has not waited for another one.
 FREE_NS = 1_000
 #: Clocks and rounding: recorded work may begin this much before what it waited for has ended.
@@ -34,17 +35,19 @@ class StreamWaits:
         self._latest = np.maximum.accumulate(latest) if len(end) else latest
         self._before = _before_on_stream(activities)
 
-    def waited_for(self, following: int, piece_start: int) -> int:
+    def waited_for(self, following: int, piece_start: int, within_ns: int) -> int:
         """The trace row of the work that an activity waited for, -1 where that is not known.
 
         Args:
             following: the activity.
             piece_start: when the device had become idle, to judge by the times as well; -1 to
                 go by recorded events alone.
+            within_ns: work that ended longer than this before explains nothing.
         """
         activities = self._activities
         told = self._recorded.get(int(activities.row[following]), -1)
-        if told >= 0:
+        begin = int(activities.start_ns[following])
+        if told >= 0 and begin - int(self._trace.end_ns[told]) <= within_ns:
             return told
         if piece_start < 0 or following == 0:
             return -1
@@ -91,17 +94,30 @@ def _recorded_waits(trace: Trace, activities: Activities) -> dict[int, int]:
         device = trace.lanes[int(trace.lane_id[row])].device
         asked = began.get(int(trace.correlation[row]))
         recorded = began.get(_number(detail.get("wait_on_cuda_event_record_corr_id")))
-        theirs = streams.get((device, _number(detail.get("wait_on_stream"))))
         ours = streams.get((device, _number(detail.get("stream"))))
-        if asked is None or recorded is None or theirs is None or ours is None:
+        if asked is None or recorded is None or ours is None:
             continue
         at = int(np.searchsorted(ours[0], asked, "left"))
-        behind = int(np.searchsorted(theirs[0], recorded, "left")) - 1
-        if at < len(ours[0]) and behind >= 0:
-            waiting, other = int(ours[1][at]), int(theirs[1][behind])
-            late = trace.end_ns[other] <= trace.start_ns[waiting] + TICK_NS
-            if late and waiting in mine and _later(trace, other, found.get(waiting, -1)):
+        if at >= len(ours[0]) or int(ours[1][at]) not in mine:
+            continue
+        waiting = int(ours[1][at])
+        for other in _stood_for(streams, _number(detail.get("wait_on_stream")), recorded):
+            ended = trace.end_ns[other] <= trace.start_ns[waiting] + TICK_NS
+            if ended and _later(trace, other, found.get(waiting, -1)):
                 found[waiting] = other
+    return found
+
+
+def _stood_for(streams: _Streams, number: int, recorded: int) -> list[int]:
+    """The last work of each stream of that number when an event was recorded.
+
+    Streams of several devices bear the same numbers and an event may be another device's.
+    """
+    found = []
+    for (_, stream), (launched, rows) in streams.items():
+        behind = int(np.searchsorted(launched, recorded, "left")) - 1
+        if stream == number and behind >= 0:
+            found.append(int(rows[behind]))
     return found
 
 
@@ -110,9 +126,7 @@ def _later(trace: Trace, row: int, than: int) -> bool:
     return than < 0 or bool(trace.end_ns[row] > trace.end_ns[than])
 
 
-def _by_stream(
-    trace: Trace,
-) -> dict[tuple[int, int], tuple[NDArray[np.int64], NDArray[np.intp]]]:
+def _by_stream(trace: Trace) -> _Streams:
     """Per (device, stream) the launch times of its work, ascending, and their rows."""
     rows = np.flatnonzero(np.isin(trace.kind, GPU_WORK) & (trace.launch >= 0))
     rows = rows[np.argsort(trace.start_ns[trace.launch[rows]], kind="stable")]

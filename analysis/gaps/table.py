@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 import numpy as np
 
 from whichlayer.analysis.accounting import Instant, Partition
@@ -18,33 +16,7 @@ from whichlayer.analysis.gaps.walk import Walk, next_activity
 from whichlayer.analysis.results import GapKind, Gaps
 from whichlayer.analysis.trace.columns import Trace
 
-
-@dataclass(slots=True)
-class _Rows:
-    """Rows of the table while it grows: one list per column."""
-
-    start: list[int] = field(default_factory=list)
-    end: list[int] = field(default_factory=list)
-    device: list[int] = field(default_factory=list)
-    kind: list[int] = field(default_factory=list)
-    cause: list[int] = field(default_factory=list)
-    next_row: list[int] = field(default_factory=list)
-    launch_row: list[int] = field(default_factory=list)
-    culprit: list[int] = field(default_factory=list)
-
-    def add(self, *values: int) -> None:
-        columns = (
-            self.start,
-            self.end,
-            self.device,
-            self.kind,
-            self.cause,
-            self.next_row,
-            self.launch_row,
-            self.culprit,
-        )
-        for column, value in zip(columns, values, strict=True):
-            column.append(value)
+_IDLE = int(Instant.IDLE)
 
 
 class GapFinder:
@@ -59,7 +31,8 @@ class GapFinder:
         self._trace = trace
         self._marks = marks
         self.drivers = Drivers(trace, marks)
-        self._rows = _Rows()
+        #: start, end, device, kind, cause, next row, launch row, culprit: by the million.
+        self._rows: list[tuple[int, ...]] = []
         self._bounds = (0, 0)
 
     def add_device(
@@ -84,14 +57,17 @@ class GapFinder:
         """
         self._bounds = bounds
         walk = Walk(self._trace, activities, calibration, self._marks, self.drivers)
-        following = next_activity(activities, cut.end_ns).tolist()
-        columns = (cut.start_ns.tolist(), cut.end_ns.tolist(), cut.what.tolist())
-        for i, (start, end, what) in enumerate(zip(*columns, strict=True)):
-            if what == Instant.IDLE:
-                if end - start > calibration.floor_ns:
-                    self._idle(index, activities, walk, (start, end), following[i])
-            elif what != Instant.COMPUTE:
-                self._exposed(index, activities, (start, end), int(cut.owner[i]))
+        told = cut.what != Instant.COMPUTE
+        told &= (cut.what != Instant.IDLE) | (cut.end_ns - cut.start_ns > calibration.floor_ns)
+        places = np.flatnonzero(told)
+        following = next_activity(activities, cut.end_ns[places]).tolist()
+        columns = (cut.start_ns[places], cut.end_ns[places], cut.what[places], cut.owner[places])
+        pieces = zip(*(column.tolist() for column in columns), following, strict=True)
+        for start, end, what, owner, next_ in pieces:
+            if what == _IDLE:
+                self._idle(index, activities, walk, (start, end), next_)
+            else:
+                self._exposed(index, activities, (start, end), owner)
 
     def _idle(
         self,
@@ -133,22 +109,22 @@ class GapFinder:
         low, high = self._bounds
         start, end = max(start, low), min(end, high)
         if end > start:
-            self._rows.add(start, end, *rest)
+            self._rows.append((start, end, *rest))
 
     def table(self) -> Gaps:
         """Everything added so far, sorted by device, then start."""
-        rows = self._rows
-        cause = np.array(rows.cause, np.int32)
+        columns = np.array(self._rows, np.int64).reshape(-1, 8).T
+        start, end, device, kind, cause, next_row, launch, culprit = columns
         layers = np.array([rule.layer for rule in cause_rules().values()], np.uint8)
         return Gaps(
-            start_ns=np.array(rows.start, np.int64),
-            end_ns=np.array(rows.end, np.int64),
-            device=np.array(rows.device, np.int32),
-            kind=np.array(rows.kind, np.uint8),
-            cause=cause,
-            layer=layers[cause] if len(cause) else np.empty(0, np.uint8),
-            next_row=np.array(rows.next_row, np.int32),
-            launch_row=np.array(rows.launch_row, np.int32),
-            culprit_row=np.array(rows.culprit, np.int32),
+            start_ns=start.copy(),
+            end_ns=end.copy(),
+            device=device.astype(np.int32),
+            kind=kind.astype(np.uint8),
+            cause=cause.astype(np.int32),
+            layer=layers[cause],
+            next_row=next_row.astype(np.int32),
+            launch_row=launch.astype(np.int32),
+            culprit_row=culprit.astype(np.int32),
             rule_ids=cause_ids(),
         )

@@ -121,8 +121,9 @@ class Walk:
             parts += self._slow_call(at, slow_until, following, launch)
             at = slow_until
         if end > at:
-            short = end - at <= max(EVENT_NS, 2 * usual)
-            other = self._waits.waited_for(following, piece if short else -1)
+            limit = max(EVENT_NS, 2 * usual)
+            short = end - at <= limit
+            other = self._waits.waited_for(following, piece if short else -1, limit)
             cause = self._cause_of_wait(other) if short or other >= 0 else self._unknown
             parts.append(Part(at, end, cause, other if other >= 0 else launch))
         return parts
@@ -175,8 +176,12 @@ class Walk:
 def _stretches_between(states: HostStates, start: int, end: int) -> Iterator[tuple[int, int, int]]:
     """(begin, end, state) of a thread over ``[start, end)``."""
     times = states.start_ns
-    first = int(np.searchsorted(times, start, "right"))
-    last = int(np.searchsorted(times, end, "left"))
+    first = int(times.searchsorted(start, "right"))
+    last = int(times.searchsorted(end, "left"))
+    if 0 < first >= last:
+        if end > start:
+            yield start, end, int(states.state[first - 1])
+        return
     edges = [start, *times[first:last].tolist(), end]
     told = states.state[max(first - 1, 0) : last].tolist()
     if first == 0:

@@ -34,9 +34,9 @@ def without_warm_up(gaps: Gaps, trace: Trace, marks: Marks, devices: Sequence[Ac
         return gaps
     cause, layer = gaps.cause.copy(), gaps.layer.copy()
     early = _first_compiles(gaps, trace, marks)
-    if trace.steps:
+    if trace.host_steps:
         first = _first_ends(trace, devices)[gaps.device]
-        if len(trace.steps) >= MIN_STEPS and _stops(trace, marks, "allocator", LATER_SHARE):
+        if len(trace.host_steps) >= MIN_STEPS and _stops(trace, marks, "allocator", LATER_SHARE):
             early |= (gaps.cause == cause_code("allocator")) & (gaps.start_ns < first)
     cause[early], layer[early] = cause_code("warm-up"), int(cause_rules()["warm-up"].layer)
     return replace(gaps, cause=cause, layer=layer)
@@ -54,11 +54,15 @@ def _first_compiles(gaps: Gaps, trace: Trace, marks: Marks) -> NDArray[np.bool_]
         return np.asarray(pieces)
     rows = np.maximum(gaps.culprit_row, 0)
     begun = np.where(gaps.culprit_row >= 0, trace.start_ns[rows], gaps.start_ns)
-    if trace.steps:
+    if trace.host_steps:
         limit = float(cause_rules()["recompile"].thresholds["later_share"])
-        if len(trace.steps) > 1 and not _stops(trace, marks, "recompile", limit):
+        if len(trace.host_steps) > 1 and not _stops(trace, marks, "recompile", limit):
             return np.zeros(len(gaps), np.bool_)
-        later = trace.steps[1].start_ns if len(trace.steps) > 1 else trace.steps[0].end_ns
+        later = (
+            trace.host_steps[1].start_ns
+            if len(trace.host_steps) > 1
+            else trace.host_steps[0].end_ns
+        )
         return np.asarray(pieces & (begun < later))
     launches = np.unique(trace.launch[trace.launch >= 0])
     lanes, first = np.unique(trace.lane_id[launches], return_index=True)
@@ -76,7 +80,7 @@ def _stops(trace: Trace, marks: Marks, rule: str, share: float) -> bool:
     outermost = ~np.isin(trace.parent[rows], rows)
     rows = rows[outermost]
     length = trace.end_ns[rows] - trace.start_ns[rows]
-    second = trace.steps[1].start_ns
+    second = trace.host_steps[1].start_ns
     early = int(length[trace.start_ns[rows] < second].sum())
-    later = int(length[trace.start_ns[rows] >= second].sum()) / (len(trace.steps) - 1)
+    later = int(length[trace.start_ns[rows] >= second].sum()) / (len(trace.host_steps) - 1)
     return later < share * early

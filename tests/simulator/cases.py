@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tests.simulator.actions import Program
 from tests.simulator.costs import MACHINES, MS, Draw, Machine
@@ -54,6 +54,11 @@ HOWS: dict[str, tuple[str, ...]] = {
     "module-load": ("", "overhead", "driver"),
     "profiler-overhead": ("call", "between"),
     "unattributed": ("",),
+    "gc-pause": ("",),
+    "recompile": ("",),
+    "graph-break": ("ops", "python"),
+    "optimizer-loop": ("",),
+    "pipeline-bubble": ("",),
 }  # fmt: skip
 
 SIZES = {
@@ -69,6 +74,11 @@ SIZES = {
     "module-load": (4 * MS, 20 * MS),
     "profiler-overhead": (6 * MS, 20 * MS),
     "unattributed": (6 * MS, 20 * MS),
+    "gc-pause": (3 * MS, 15 * MS, 60 * MS),
+    "recompile": (8 * MS, 60 * MS),
+    "graph-break": (3 * MS, 10 * MS),
+    "optimizer-loop": (8 * MS, 50 * MS),
+    "pipeline-bubble": (2 * MS, 10 * MS),
 }
 
 RECORDINGS = (
@@ -80,6 +90,16 @@ RECORDINGS = (
     Recording(ticks=True),
     Recording(ticks=True, legacy=True),
     Recording(operators=False, notes=False, flows=False),
+    Recording(stacks=True, gc=False),
+    Recording(
+        operators=False,
+        notes=False,
+        flows=False,
+        steps=False,
+        loader=False,
+        shapes=False,
+        calls=False,
+    ),
 )
 
 
@@ -87,10 +107,7 @@ def _recording(rng: random.Random, machine: Machine) -> Recording:
     chosen = rng.choice(RECORDINGS)
     if not machine.rocm:
         return chosen
-    return Recording(
-        chosen.stacks, chosen.shapes, chosen.flows, chosen.loader, chosen.steps, chosen.notes,
-        chosen.operators, rocm=True,
-    )  # fmt: skip
+    return replace(chosen, ticks=False, legacy=False, rocm=True)
 
 
 def alone(seed: int) -> Iterator[Case]:
@@ -148,6 +165,12 @@ def herrings(seed: int, repeats: int) -> Iterator[Case]:
         ("back-pressure", Style(kernel_us=250.0, layers=170, steps=3), ()),
         ("graph", Style(kernel_us=400.0, graph=160, train=False), ()),
         ("inference", Style(kernel_us=500.0, layers=30, train=False), ()),
+        ("covered-collection", deep, (Plant("gc-pause", 3 * MS, 1),)),
+        ("covered-update", deep, (Plant("optimizer-loop", 4 * MS, 1),)),
+        ("covered-break", deep, (Plant("graph-break", 2 * MS, 1, "ops"),)),
+        ("compiled", Style(kernel_us=400.0, compiled="whole"), ()),
+        ("regional", Style(kernel_us=400.0, compiled="regional"), ()),
+        ("first-compile", Style(kernel_us=300.0, compiled="whole", first_compile=30 * MS), ()),
     )
     for repeat in range(repeats):
         for name, style, plants in kinds:

@@ -25,6 +25,16 @@ from tests.simulator.actions import (
     Work,
 )
 from tests.simulator.costs import US, Draw
+from tests.simulator.later_plants import (
+    RECEIVE,
+    RESUME,
+    broken,
+    collection,
+    compiling,
+    per_tensor_update,
+    receiving,
+    region,
+)
 
 CALL_MODULE = "torch/nn/modules/module.py(1743): _call_impl"
 FETCH = "torch/utils/data/_utils/fetch.py(51): fetch"
@@ -56,6 +66,8 @@ class Style:
         graph: forward passes are graph launches of this many kernels, 0 for none.
         slow_first: the first recorded step's operators take this many times as long.
         drained: the queue is empty when recording starts.
+        compiled: ``whole`` (one region), ``regional`` (one per layer) or empty.
+        first_compile: nanoseconds that the first recorded step compiles.
     """
 
     layers: int = 14
@@ -67,6 +79,8 @@ class Style:
     graph: int = 0
     slow_first: int = 1
     drained: bool = True
+    compiled: str = ""
+    first_compile: int = 0
 
 
 @dataclass(slots=True)
@@ -91,7 +105,8 @@ class Builder:
         sync = Call("cudaDeviceSynchronize", 6 * US, "device")
         return Program(
             self.style.lead, tuple(steps), (sync,), drained=self.style.drained,
-            causes=frozenset(p.cause for p in self.plants),
+            causes=frozenset(p.cause for p in self.plants)
+            | (frozenset({"warm-up"}) if self.style.first_compile else frozenset()),
             noted=any(p.how.startswith("noted-") for p in self.plants),
         )  # fmt: skip
 
@@ -108,7 +123,7 @@ class Builder:
         nodes += self._loader()
         nodes += self._input()
         nodes += self._between_phases("python-overhead", "start")
-        body = self._forward()
+        body = self._compile() + self._forward()
         nodes.append(Frames(("model.py(40): forward",), tuple(body)))
         if self.style.train:
             nodes += self._loss()
@@ -220,15 +235,42 @@ class Builder:
 
     # Model
 
+    def _compile(self) -> list[Node]:
+        if self.style.first_compile and self.step == 0:
+            return compiling(self, self.style.first_compile, "warm-up")
+        plant = self._due("recompile")
+        if plant is None or self.step < 1:
+            return []
+        return compiling(self, self.draw.around(plant.ns), "recompile")
+
     def _forward(self) -> list[Node]:
         if self.style.graph:
             return self._graph()
+        return self._broken() if self._breaks() else self._layers(0, self.style.layers)
+
+    def _breaks(self) -> bool:
+        return bool(self.style.compiled == "whole" or self._due("graph-break"))
+
+    def _broken(self) -> list[Node]:
+        """A compiled model, in two parts where its graph breaks."""
+        plant, middle = self._due("graph-break"), self.style.layers // 2
+        if plant is None:
+            return region("0/0", tuple(self._layers(0, self.style.layers)))
+        nodes = region("0/0", tuple(self._layers(0, middle)))
+        nodes += broken(self, self.draw.around(plant.ns), plant.how)
+        rest = tuple(region("1/0", tuple(self._layers(middle, self.style.layers))))
+        return [*nodes, Frames((RESUME,), rest)]
+
+    def _layers(self, first: int, last: int) -> list[Node]:
         nodes: list[Node] = []
-        for i in range(self.style.layers):
+        for i in range(first, last):
+            layer = self._layer(i)
+            if self.style.compiled == "regional":
+                layer = region(f"{i}/0", tuple(layer))
             nodes.append(
                 Frames(
                     (f"nn.Module: Block_{i}", CALL_MODULE, f"model.py({60 + i}): forward"),
-                    tuple(self._layer(i)),
+                    tuple(layer),
                 )
             )
             if i == self.style.layers // 2:
@@ -238,8 +280,18 @@ class Builder:
                 nodes += self._between_phases("cpu-operator", "")
             if i == 2 * self.style.layers // 3:
                 nodes += self._between_phases("python-overhead", "forward")
+                nodes += self._pause_of_collector()
                 nodes += self._all_to_all()
+                nodes += self._receive()
         return nodes
+
+    def _pause_of_collector(self) -> list[Node]:
+        plant = self._due("gc-pause")
+        return collection(self.draw.around(plant.ns)) if plant is not None else []
+
+    def _receive(self) -> list[Node]:
+        plant = self._due("pipeline-bubble")
+        return receiving(self, self.draw.around(plant.ns)) if plant is not None else []
 
     def _layer(self, i: int) -> list[Node]:
         first = self._module(i, self.launch(self.length(self.style.kernel_us)))
@@ -390,10 +442,10 @@ class Builder:
         return self._collective(self.draw.around(plant.ns), "exposed-comm", "all_to_all", wait=True)
 
     def _collective(self, ns: int, cause: str | None, name: str, wait: bool) -> list[Node]:
-        work = self.kernel(
-            ns, COMM, "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevComm*)", comm=True,
-            cause="exposed-comm",
-        )  # fmt: skip
+        kernel = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevComm*)"
+        if name == "all_to_all":
+            kernel = RECEIVE  # NCCL has one kernel for both
+        work = self.kernel(ns, COMM, kernel, comm=True, cause="exposed-comm")
         inside: list[Node] = [Join(COMM, COMPUTE, US)]
         inside.append(Launch("cudaLaunchKernelExC", self.draw.call(), (work,)))
         if wait:
@@ -444,6 +496,9 @@ class Builder:
         return [Frames(names, (On(there, back, tuple(nodes)),)), *after]
 
     def _optimizer(self) -> list[Node]:
+        plant = self._due("optimizer-loop")
+        if plant is not None:
+            return per_tensor_update(self, self.draw.around(plant.ns))
         body: list[Node] = []
         for name in ("aten::_foreach_mul_", "aten::_foreach_add_", "aten::_foreach_addcdiv_"):
             body += self.op(name, (self.launch(self.length(self.style.kernel_us / 2)),))

@@ -64,6 +64,8 @@ class Recording:
         ticks: whole microseconds of Unix time, as up to torch 2.2.
         legacy: the categories and thread names of 2020, with ticks.
         rocm: HIP's names for calls, streams and copies.
+        gc: garbage collections, among the stacks.
+        calls: runtime calls; without them no launch is known.
     """
 
     stacks: bool = False
@@ -76,6 +78,8 @@ class Recording:
     ticks: bool = False
     legacy: bool = False
     rocm: bool = False
+    gc: bool = True
+    calls: bool = True
 
     def holds(self, role: str) -> bool:
         """Whether slices of this role are written."""
@@ -85,6 +89,9 @@ class Recording:
             "step": self.steps,
             "note": self.notes,
             "cpu_op": self.operators,
+            "compile": self.notes,
+            "gc": self.stacks and self.gc,
+            "call": self.calls,
         }.get(role, True)
 
 
@@ -107,7 +114,8 @@ class Writer:
             self._host(s)
         for a in activities:
             self._activity(a)
-        self._bystanders()
+        if self.recording.calls:
+            self._bystanders()
         self.origin = min(self.starts, default=0)
         self.random.shuffle(self.events)
         head: dict[str, Any] = {
@@ -161,7 +169,7 @@ class Writer:
             args = {"External id": self.external}
             if self.recording.shapes and s.shapes:
                 args |= {"Input Dims": s.shapes, "Input type": ["float"] * len(s.shapes)}
-        elif s.role == "frame":
+        elif s.role in ("frame", "gc"):
             category = "python_function"
         else:
             category = "user_annotation"
@@ -184,14 +192,17 @@ class Writer:
             args["External id"] = a.correlation
         if category == "kernel":
             args |= {"grid": [432, 1, 1], "block": [256, 1, 1]}
-        if work.bytes:
+        if work.bytes and not work.comm:
             args["bytes"] = work.bytes
+        if work.comm and work.bytes and self.recording.shapes:
+            args |= {"Collective name": "recv", "In msg nelems": work.bytes // 2}
+            args |= {"Out msg nelems": work.bytes // 2, "dtype": "BFloat16", "Group size": 2}
         name = work.name
         if self.recording.rocm and category == "gpu_memcpy":
             name = name.replace("Pageable", "Host").replace("Pinned", "Host")
         tid = f"stream {stream}" if self.recording.legacy else stream
         self._add(category, name, a.start, a.end, 0, tid, args)
-        if self.recording.flows and a.recorded and a.first_of_launch:
+        if self.recording.flows and self.recording.calls and a.recorded and a.first_of_launch:
             thread = TID[MAIN]
             at = {"cat": "ac2g", "name": "ac2g", "id": a.correlation}
             for ph, ts, pid, where in (("s", a.launch_start, PID, thread), ("f", a.start, 0, tid)):

@@ -29,6 +29,10 @@ SPACING_NS = 5_000
 PAGEABLE = frozenset({"h2d-pageable", "host-sync"})
 """"Without the copy" may mean no copy, or one that does not block (accounting.md); where only
 the latter frees the host to run ahead, both are right, and a wait for earlier work is a sync's."""
+LATER = ("gc-pause", "recompile", "warm-up", "graph-break", "optimizer-loop")
+PER_TENSOR = 100
+"""Kernels from which an optimizer's loop shows without a frame (rules.md has 1000 for all)."""
+DISPATCHES = ("optimizer-loop", "graph-break")
 OPERATOR_NS = 150_000
 PAUSE_NS = 180_000  # longer than any ordinary pause: nothing recorded tells what it is
 
@@ -78,7 +82,8 @@ class Stretch:
     end: int
     kind: str
     next: Activity | None
-    copy: str = ""
+    ran: str = ""
+    behind: str = ""
 
 
 def stretches(run: Run, end: int) -> list[Stretch]:
@@ -90,19 +95,22 @@ def stretches(run: Run, end: int) -> list[Stretch]:
         edges.append((a.end, 0, level, a))
     edges.sort(key=lambda e: (e[0], e[1]))
     count = [0, 0, 0]
-    copies: list[str] = []
+    running: dict[int, list[str]] = {1: [], 2: []}
+    behind = ""
     found: list[Stretch] = []
     before = run.recording_start
     for time, opens, level, a in edges:
         if time > before and not count[0]:
             kind = COMM if count[1] else COPY if count[2] else IDLE
-            copy = copies[0] if kind == COPY else ""
-            found.append(Stretch(before, time, kind, a if opens else None, copy))
+            ran = running[1][0] if kind == COMM else running[2][0] if kind == COPY else ""
+            found.append(Stretch(before, time, kind, a if opens else None, ran, behind))
         before = max(before, time)
         count[level] += 1 if opens else -1
-        if level == 2:
-            cause = a.work.cause or "d2h-exposed"
-            copies.append(cause) if opens else copies.remove(cause)
+        behind = ""
+        if level:
+            cause = a.work.cause or ("exposed-comm" if level == 1 else "d2h-exposed")
+            running[level].append(cause) if opens else running[level].remove(cause)
+            behind = "" if opens else cause
     if end > before:
         found.append(Stretch(before, end, IDLE, None))
     return found
@@ -118,6 +126,7 @@ class Idle:
             idle += max(a.start - horizon, 0) if horizon else 0
             horizon = max(horizon, a.end)
             self.until[a.work.uid] = idle
+        self.total = idle
 
 
 def find_truth(program: Program, recording: Recording) -> tuple[Run, Truth]:
@@ -152,7 +161,10 @@ class _Explain:
         self.full, self.clean, self.single, self.recording = full, clean, single, recording
         self.clean_before = 0
         self.single_before = dict.fromkeys(single, 0)
-        self.full_idle = 0
+        self.unspent: dict[str, int] = {}
+        updates = sum(a.work.cause == "optimizer-loop" for a in full.activities if a.recorded)
+        loops = sum(s.name.startswith("Optimizer.step#Adam") for s in full.slices)
+        self.updates = updates // max(loops, 1)
         self.noted = noted
 
     def all(self, end: int) -> list[Piece]:
@@ -180,6 +192,11 @@ class _Explain:
                 grown = other.until[uid] - self.single_before[cause]
                 self.single_before[cause] = other.until[uid]
                 excess[cause] = idle - max(grown, 0)
+            elif group[-1].next is None:
+                tail = group[-1].end - group[-1].start
+                excess[cause] = idle - tail - max(other.total - self.single_before[cause], 0)
+        # Dispatch that a drain pays for comes first; what the drain cost is spent on it once.
+        self.unspent = dict(excess)
         pieces = []
         for s in group:
             if s.kind == IDLE:
@@ -191,20 +208,29 @@ class _Explain:
 
     def _exposed(self, s: Stretch) -> Part:
         if s.kind == COMM:
-            return Part(s.end - s.start, "exposed-comm", frozenset({"exposed-comm"}))
+            return Part(s.end - s.start, s.ran, self._communicates(s.ran))
         # A sync's own copy of a few bytes back is the sync's or a copy to the host.
-        accept = {s.copy}
-        if s.copy in ("host-sync", "d2h-exposed"):
+        accept = {s.ran}
+        if s.ran in ("host-sync", "d2h-exposed"):
             accept = {"host-sync", "d2h-exposed"}
-        if self.recording.rocm and s.copy.startswith("h2d"):
+        elif not s.ran.startswith("h2d"):  # a compile's own copy back
+            accept |= {"host-sync", "d2h-exposed"}
+        if self.recording.rocm and s.ran.startswith("h2d"):
             accept = {"h2d-pageable", "h2d-exposed"}  # names on ROCm do not tell (rules.md)
-        return Part(s.end - s.start, s.copy, frozenset(accept))
+        return Part(s.end - s.start, s.ran, frozenset(accept))
+
+    def _communicates(self, cause: str) -> frozenset[str]:
+        """One kernel receives and exchanges: without a word around it, either is right."""
+        r = self.recording
+        named = r.notes or r.operators or (r.shapes and cause == "pipeline-bubble")
+        both = {"pipeline-bubble", "exposed-comm"}
+        return frozenset({cause} if named and r.calls else both)
 
     def _idle(
         self, s: Stretch, allowance: int, excess: Mapping[str, int]
     ) -> tuple[tuple[Part, ...], int]:
         k = s.next
-        if k is not None and not k.recorded:
+        if k is not None and not (k.recorded and self.recording.calls):
             spacing = {SPACING} if s.end - s.start <= SPACING_NS else set()
             unlinked = frozenset({"unattributed", *spacing})
             return (Part(s.end - s.start, "unattributed", unlinked),), allowance
@@ -233,7 +259,10 @@ class _Explain:
         rest = s.end - s.start - dispatch - sum(direct.values())
         neighbours = {c for c in direct} | {BOUND}
         for cause, ns in direct.items():
-            parts.append(Part(ns, cause, self._accepted(cause, ns)))
+            accepted = self._accepted(cause, ns)
+            if cause in DISPATCHES:  # dispatch: a wait that drained the queue may pay for it
+                accepted |= self._payers(ns)
+            parts.append(Part(ns, cause, accepted))
         allowance -= min(rest, allowance)
         base = min(dispatch, allowance)
         ramp = dispatch - base
@@ -255,9 +284,16 @@ class _Explain:
         if rest:
             # Latency is what a launch takes, whoever was late: never scored against anyone
             # who names it with the rest of its piece.
-            accept = neighbours | {"launch-latency", "stream-wait", SPACING}
+            accept = neighbours | {"launch-latency", "stream-wait", SPACING, s.behind}
             parts.append(Part(rest, "launch-latency", frozenset(accept)))
         return tuple(parts), allowance - base
+
+    def _payers(self, ns: int) -> frozenset[str]:
+        """Causes whose removal alone leaves so much less idle time in this group."""
+        payers = {c for c, e in self.unspent.items() if e >= ns // 2}
+        for cause in payers:
+            self.unspent[cause] -= ns
+        return frozenset(payers | ({"h2d-pageable"} if ASYNC in payers else set())) - {ASYNC}
 
     def _inside_call(self, k: Activity, late: int, end: int) -> dict[str, int]:
         """Time between launch and activity that the call itself is guilty of."""
@@ -310,6 +346,21 @@ class _Explain:
             horizon = max(horizon, a.end)
         return False
 
+    def _later(self, cause: str, ns: int) -> set[str]:
+        """Right answers for causes that only some recordings name."""
+        r = self.recording
+        python = "python-overhead" if r.stacks else "unattributed"
+        if cause == "gc-pause":
+            return {cause} if r.stacks and r.gc else {python}
+        if cause in ("recompile", "warm-up"):
+            named = r.stacks or r.notes
+            return {cause} if named else {python, "module-load", "host-sync", BOUND}
+        if cause == "graph-break":
+            # What runs operators one by one shows as dispatch where no frame proves the break.
+            return {cause} if r.stacks else {BOUND, "unattributed"}
+        named = r.stacks or (r.notes and r.operators and self.updates >= PER_TENSOR)
+        return {cause} if named else {cause, BOUND}
+
     def _accepted(self, cause: str, ns: int) -> frozenset[str]:
         """Right answers for direct time in a cause, by what the recording holds."""
         r = self.recording
@@ -325,6 +376,8 @@ class _Explain:
             accept |= {"python-overhead"} if r.stacks else set()
         elif cause == "cpu-operator" and not r.operators:
             accept = {"unattributed"}
+        elif cause in LATER:
+            accept = self._later(cause, ns)
         if accept & {"unattributed"} and ns < 1_000_000:
             accept.add(BOUND)  # an ordinary pause (accounting.md: up to 1 ms)
         if cause == "h2d-pageable" and (r.rocm or ns < OPERATOR_NS):

@@ -24,11 +24,13 @@ RULE = Rule(
 )
 
 _COLLECTION = re.compile(
-    r"^(Python )?GC$|^<built-in (function collect|method collect of module\b)|^gc\.collect\b"
+    r"^(python[ _])?gc(\.collect)?\b(?!\.py)|\bgarbage[ _-]?collect"
+    r"|^<built-in (function collect|method collect of module)\b",
+    re.IGNORECASE,
 )
+_HOST = (SliceKind.PYTHON, SliceKind.ANNOTATION, SliceKind.CPU_OP)
 
 
 def marks(name: str, kind: SliceKind, category: str) -> bool:
     """Whether a slice is a garbage collection."""
-    told = kind in (SliceKind.PYTHON, SliceKind.ANNOTATION)
-    return told and _COLLECTION.match(name) is not None
+    return kind in _HOST and _COLLECTION.search(name) is not None

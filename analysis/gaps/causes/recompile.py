@@ -28,14 +28,22 @@ RULE = Rule(
 #: Annotations around the phases of a compile; newer versions dropped the suffix.
 _PHASE = re.compile(
     r"\(dynamo_timed\)$"
-    r"|^(entire_frame_compile|entire_backward_compile|backend_compile|inductor_compile"
-    r"|bytecode_tracing|build_guards|aot_autograd\.\w+|compile_fx_inner|_compile\.compile_inner"
-    r"|CachingAutotuner\.(benchmark_all_configs|coordinate_descent_tuning|precompile\w*))$"
+    r"|^(entire_(frame|backward)_compile|backend_compile|inductor_compile|bytecode_tracing"
+    r"|build_guards|(torch\.)?_compile\b.*|compile_inner|compile_fx\w*|fx_codegen_and_compile"
+    r"|aot_autograd\.\w+|create_aot_dispatcher_function|OutputGraph\.\w+|call_user_compiler"
+    r"|GraphLowering\.\w+|Scheduler\.\w+|PyCodeCache\.\w+|async_compile\.\w+"
+    r"|CachingAutotuner\.\w+|InductorBenchmarker\.\w+)$"
+    r"|^(torch\.?_?)?(dynamo|inductor)\b.*\bcompil|\bautotun(e|ing)\b",
+    re.IGNORECASE,
 )
+#: Modules that work at compile time alone, and functions of others that do.
 _FRAME = re.compile(
-    r"torch/_dynamo/convert_frame\.py\(\d+\): (_?compile(_inner|_frame)?|transform)$"
+    r"torch/_dynamo/(symbolic_convert|output_graph)\.py\(\d+\): "
+    r"|torch/_inductor/(graph|scheduler|lowering|select_algorithm)\.py\(\d+\): "
+    r"|torch/_dynamo/convert_frame\.py\(\d+\): (_?compile(_inner|_frame)?|transform)$"
     r"|torch/_inductor/compile_fx\.py\(\d+\): \w*(compile_fx|codegen_and_compile)\w*$"
     r"|torch/_inductor/async_compile\.py\(\d+\): (wait|_wait_futures)$"
+    r"|torch/_functorch/aot_autograd\.py\(\d+\): (create_aot|_create_aot|aot_dispatch)\w+$"
     r"|torch/_inductor/runtime/triton_heuristics\.py\(\d+\): "
     r"(precompile|_precompile\w*|_make_launchers|autotune_to_one_config|benchmark_all_configs"
     r"|coordinate_descent_tuning)$"
