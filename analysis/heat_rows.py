@@ -9,11 +9,9 @@ from pathlib import PurePath
 
 import numpy as np
 
-from whichlayer.analysis.activities import collect_activities
 from whichlayer.analysis.report.job import find_rank
 from whichlayer.analysis.results import Analysis
 from whichlayer.analysis.text import clean, gpu_text
-from whichlayer.analysis.window import steps_on
 
 Span = tuple[int, int]
 
@@ -48,24 +46,16 @@ class HeatRow:
 
 
 def step_rows(analysis: Analysis) -> tuple[tuple[HeatRow, ...], ...]:
-    """The steps of the window as each device saw them, by ``analysis.devices``."""
-    trace, wanted = analysis.trace, set(analysis.window.steps)
-    spans = {a.number: steps_on(trace, a) for a in collect_activities(trace)} if wanted else {}
-    rows: list[tuple[HeatRow, ...]] = []
-    for index, device in enumerate(analysis.devices):
-        own = spans.get(device.number)
-        if own is None:
-            rows.append(())
-            continue
-        bounds = zip(trace.steps, own.start_ns.tolist(), own.end_ns.tolist(), strict=True)
-        rows.append(
-            tuple(
-                HeatRow(f"step {step.number}", low, high, index)
-                for step, low, high in bounds
-                if step in wanted and high > low
-            )
+    """The steps of the window as each device saw them, by ``analysis.devices``; inferred ones too."""
+    steps = () if analysis.steps is None else analysis.steps.rows
+    return tuple(
+        tuple(
+            HeatRow(f"step {row.step.number}", *row.spans[device], device)
+            for row in steps
+            if row.spans[device][1] > row.spans[device][0]
         )
-    return tuple(rows)
+        for device in range(len(analysis.devices))
+    )
 
 
 def stream_rows(analysis: Analysis, device: int, span: Span) -> tuple[HeatRow, ...]:

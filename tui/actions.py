@@ -196,7 +196,7 @@ class KeyActions(App[int]):
         """The next recorded step."""
         if self.look is not None and self.document is not None:
             view = travel.to_step(self.document, self.look, step)
-            some = bool(self.document.trace.steps)
+            some = bool(self.document.host_steps)
             word = "later" if step > 0 else "earlier"
             self._go(view, f"no {word} step" if some else "this recording has no steps")
 

@@ -17,11 +17,12 @@ from whichlayer.tui.line import Line
 # Before there is an analysis, the first timeline does not wait for its words.
 if TYPE_CHECKING:
     from whichlayer.analysis.report import advice
-    from whichlayer.tui import describe, summary
+    from whichlayer.tui import describe, describe_step, summary
     from whichlayer.tui.summary import Summary
 else:
     advice = Deferred("whichlayer.analysis.report.advice")
     describe = Deferred("whichlayer.tui.describe")
+    describe_step = Deferred("whichlayer.tui.describe_step")
     summary = Deferred("whichlayer.tui.summary")
 
 #: Layers in the order in which a budget lists them.
@@ -52,6 +53,8 @@ def describe_instant(document: Document, device: int, time_ns: int, row: int) ->
         row: trace row of the slice under the cursor, or -1.
     """
     of_slice = describe_slice(document, row) if row >= 0 else []
+    if row >= 0 and (of_step := describe_step.marked(document, device, row)):
+        return _joined(of_step, of_slice)
     if document.analysis is None or not document.gaps:
         return _joined(of_slice, _no_gpu(document))
     gaps = document.gaps[min(device, len(document.gaps) - 1)]
@@ -77,6 +80,7 @@ def describe_selection(document: Document, device: int, low_ns: int, high_ns: in
         f"{time_text(high_ns - low_ns)} selected on {gpu_text(analysis.devices[device].number)}",
         strong=True,
     )
+    lines += describe_step.selected(document, device, low_ns, high_ns)
     lines += budget_lines(
         summary.summarise(document.owners[device], low_ns, high_ns), analysis.devices[device].vendor
     )

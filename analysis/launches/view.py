@@ -245,7 +245,7 @@ def _by_step(analysis: Analysis, calls: LaunchCalls) -> tuple[StepLaunches, ...]
     start = calls.start_ns[order]
     total = np.concatenate(([0], np.cumsum(calls.activities[order])))
     found = []
-    for step in analysis.window.steps:
+    for step in (one for one in analysis.window.steps if one.on_host):
         first, stop = np.searchsorted(start, (step.start_ns, step.end_ns), "left").tolist()
         stop = max(first, stop)
         found.append(StepLaunches(step.number, stop - first, int(total[stop] - total[first])))

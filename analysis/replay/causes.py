@@ -98,9 +98,9 @@ def _after_warm_up(trace: Trace, schedule: Schedule, gaps: Gaps, rule: str) -> B
     """Calls whose time in a cause is the cause's and not the first step's: bool (n,)."""
     begun = schedule.calls.begin_ns
     warms = bool((gaps.cause == cause_code("warm-up")).any())
-    if rule not in _WARMS_UP or not warms or len(trace.steps) < 2:
+    if rule not in _WARMS_UP or not warms or len(trace.host_steps) < 2:
         return np.ones(len(begun), np.bool_)
-    return np.asarray(begun >= trace.steps[1].start_ns)
+    return np.asarray(begun >= trace.host_steps[1].start_ns)
 
 
 def _without_dispatch(trace: Trace, schedule: Schedule, host: HostTime) -> Removal:

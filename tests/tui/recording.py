@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from whichlayer.analysis.activities import collect_activities
 from whichlayer.analysis.errors import TraceWarning
 from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.results import (
@@ -32,6 +33,7 @@ from whichlayer.analysis.results import (
     Where,
     Window,
 )
+from whichlayer.analysis.steps.table import Accounted, step_table
 from whichlayer.analysis.trace.columns import Counters, Flows, Instants, Lane, Step, Trace
 from whichlayer.analysis.trace.kinds import LaneKind, SliceKind
 
@@ -156,12 +158,14 @@ def build_analysis(trace: Trace) -> Analysis:
     )  # fmt: skip
     device = Device(0, "NVIDIA A100-SXM4-80GB", "A100 SXM4 80", "by name", "nvidia", 300_000,
                     2_950_000, 0, 0, 0, 0, 0, 9)  # fmt: skip
+    accounted = Accounted(collect_activities(trace), (segments,), gaps, kernels)
     return Analysis(
         trace=trace, options=Options(), window=window, devices=(device,), floor_ns=(2_000,),
         gaps=gaps, activities=kernels, kernels=_groups(trace), segments=(segments,),
         budget=budget, budget_by_device=(budget,), budget_by_step=(),
         verdict=Verdict("above-cuda", 0.5, 0.07, "Above CUDA: 50% in gaps, 7% lost in kernels."),
         findings=(finding,), warnings=(TraceWarning("Q12", "fewer than two steps"),),
+        steps=step_table(trace, window, Options(), accounted),
     )  # fmt: skip
 
 

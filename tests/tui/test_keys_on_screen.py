@@ -438,7 +438,7 @@ async def test_quit_ends_with_status_zero(trace: Trace, analysis: Analysis) -> N
 
 async def test_steps_are_missed_politely(analysis: Analysis) -> None:
     bare = build_trace(steps=())
-    async with screen_of(bare, replace(analysis, trace=bare)) as (app, pilot):
+    async with screen_of(bare, replace(analysis, trace=bare, steps=None)) as (app, pilot):
         await pilot.press("greater_than_sign")
         await pilot.pause()
         assert "no later step" in app.query_one(Footer).said or "no steps" in (

@@ -86,9 +86,11 @@ class Header(Pane):
             known = self.document.extent is not documents.Extent.READING
             return [*facts, *[count_text(self.document.trace.events, "event")] * known]
         window = analysis.window
-        if window.steps:
-            first, last = window.steps[0].number, window.steps[-1].number
-            facts.append(f"step {first}" if first == last else f"steps {first}–{last}")
+        if steps := window.steps or self.document.host_steps:
+            inferred = "inferred " if self.document.infers_steps else ""
+            first, last = steps[0].number, steps[-1].number
+            named = f"step {first}" if first == last else f"steps {first}–{last}"
+            facts.append(inferred + named)
         facts.append(time_text(window.end_ns - window.start_ns))
         if self.document.trace.part is not None:
             facts.append(f"read in part, of {time_text(self.document.trace.duration_ns)}")
