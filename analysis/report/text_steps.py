@@ -128,12 +128,12 @@ def _phase_lines(steps: StepTable) -> list[str]:
 
 
 def usual_row(steps: StepTable) -> StepFigures | None:
-    """The step whose length is the median."""
+    """The step whose length is the median, or next to it."""
     if steps.statistics is None:
         return None
     median = steps.statistics.median_ns
     counted = (row for row in steps.rows if row.whole and not row.warm_up)
-    return next((row for row in counted if row.duration_ns == median), None)
+    return min(counted, key=lambda row: abs(row.duration_ns - median), default=None)
 
 
 def phases_text(sums: Mapping[Phase, int]) -> str:

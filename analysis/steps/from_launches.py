@@ -222,12 +222,12 @@ def _inferred(trace: Trace, sequence: Sequence, pieces: Pieces, offset: int) -> 
     edges = pieces.at + offset
     length = pieces.length
     usual = sequence.code[edges[:-1][pieces.usual][0] :][:length]
-    before, last = int(edges[0]) - length, int(edges[-1])
+    before = int(edges[0]) - length
     if before >= 0 and np.array_equal(sequence.code[before : before + length], usual):
         edges = np.concatenate(([before], edges))
     edges = edges[edges < len(sequence)]
-    ends = edges[1:].tolist()
-    if last < len(sequence) and np.array_equal(sequence.code[last : last + length], usual):
+    ends, last = edges[1:].tolist(), int(edges[-1])
+    if np.array_equal(sequence.code[last : last + length], usual):
         ends.append(last + length)
     steps = tuple(
         Step(

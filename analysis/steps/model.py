@@ -140,7 +140,8 @@ class Outlier:
 class Statistics:
     """Over the whole steps that are no warm-up.
 
-    Percentiles are by nearest rank, so that each is the length of a real step.
+    Percentiles are by nearest rank, so that each is the length of a real step. The last step of
+    a recording counts without the tail that a next one would have taken over.
 
     Attributes:
         steps: how many.

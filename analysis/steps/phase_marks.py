@@ -28,8 +28,8 @@ _TO_DEVICE = ("HtoD", "Host -> Device", "Host To Device", "HostToDevice")
 class Strength(IntEnum):
     """Which of several marks of one instant counts: the strongest."""
 
-    BEFORE_BACKWARD = 0  # operators that a backward pass follows
-    HAND_OVER = 1  # between two operators of the backward pass
+    HAND_OVER = 0  # between two operators of the backward pass
+    BEFORE_BACKWARD = 1  # operators that a backward pass follows
     COPY_IN = 2  # an operator that copies from the host
     FORWARD = 3
     BACKWARD = 4  # recomputes forward in it, with activation checkpointing
@@ -80,10 +80,10 @@ def phase_marks(trace: Trace, steps: Sequence[Step]) -> list[Stretches]:
             found.append(Stretches(strength, phase, trace.start_ns[mine], trace.end_ns[mine]))
     backward = rows[(told == Phase.BACKWARD) & (trace.kind[rows] == SliceKind.CPU_OP)]
     if len(backward):
-        found.append(_hand_overs(trace, backward))
         ends = [edge for step in steps for edge in (step.start_ns, step.end_ns)]
         updates = trace.start_ns[rows[_updating(trace, rows)]]
         barriers = np.sort(np.concatenate((np.array(ends, np.int64), updates)))
+        found.append(_hand_overs(trace, backward, barriers))
         found += _by_structure(trace, lane, backward, barriers)
     return found
 
@@ -108,11 +108,12 @@ def _told(trace: Trace, rows: Rows) -> NDArray[np.int8]:
     return told
 
 
-def _hand_overs(trace: Trace, backward: Rows) -> Stretches:
-    """From each operator of the backward pass to the next of its thread."""
+def _hand_overs(trace: Trace, backward: Rows, barriers: Int64) -> Stretches:
+    """From each operator of the backward pass to the next of its thread and step."""
     start, end = trace.end_ns[backward[:-1]], trace.start_ns[backward[1:]]
     lane = trace.lane_id[backward]
     near = (lane[1:] == lane[:-1]) & (end > start) & (end - start <= HAND_OVER_NS)
+    near &= _next(barriers, start) >= end
     return Stretches(Strength.HAND_OVER, Phase.BACKWARD, start[near], end[near])
 
 

@@ -42,12 +42,22 @@ class HostPhases:
         """Time of each step on its thread by phase: int64 (steps, phases)."""
         begin = np.array([step.start_ns for step in steps], np.int64)
         end = np.array([step.end_ns for step in steps], np.int64)
-        cuts = np.unique(np.concatenate((self.start_ns, begin, end)))
-        low, high = cuts[:-1], cuts[1:]
-        owner = np.searchsorted(begin, low, "right") - 1
-        inside = (owner >= 0) & (low < end[np.maximum(owner, 0)])
-        keys = owner[inside] * _PHASES + self.at(low[inside])
-        return total_by(keys, (high - low)[inside], len(steps) * _PHASES).reshape(-1, _PHASES)
+        sums = np.zeros((len(steps), _PHASES), np.int64)
+        for phase in Phase:
+            if phase != Phase.OTHER:
+                sums[:, phase] = self._until(end, phase) - self._until(begin, phase)
+        sums[:, Phase.OTHER] = end - begin - sums.sum(axis=1)
+        return sums
+
+    def _until(self, time_ns: Int64, phase: Phase) -> Int64:
+        """How much of a phase lies before each instant: int64 (n,)."""
+        own = self.phase == phase
+        length = np.where(own[:-1], np.diff(self.start_ns), 0)
+        before = np.concatenate(([0, 0], np.cumsum(length)))
+        place = np.searchsorted(self.start_ns, time_ns, "right")
+        begun = np.maximum(place - 1, 0)
+        inside = (place > 0) & own[begun]
+        return before[place] + np.where(inside, time_ns - self.start_ns[begun], 0)
 
     def of_pieces(self, pieces: Pieces, gaps: Gaps, kernels: Kernels) -> Int64:
         """Time of each step on the devices by phase: int64 (steps, phases).
@@ -72,15 +82,16 @@ def host_phases(trace: Trace, steps: Sequence[Step]) -> HostPhases | None:
     """The phases of the process that runs the steps; None where nothing tells them."""
     if not steps or not steps[0].on_host or trace.part is not None:
         return None
-    marks = phase_marks(trace, steps)
-    return _painted(trace, marks) if any(len(one.start_ns) for one in marks) else None
+    painted = _painted(trace, phase_marks(trace, steps))
+    return painted if len(painted.start_ns) else None
 
 
 def _painted(trace: Trace, marks: Sequence[Stretches]) -> HostPhases:
     """One phase per instant, that of the strongest mark."""
     marks = sorted(marks, key=lambda one: one.strength)
     sets = [union(one.start_ns, one.end_ns) for one in marks]
-    cuts = np.unique(np.concatenate([edge for one in sets for edge in (one.start, one.end)]))
+    edges = [edge for one in sets for edge in (one.start, one.end)]
+    cuts = np.unique(np.concatenate(edges)) if edges else np.empty(0, np.int64)
     phase = np.full(len(cuts), Phase.OTHER, np.int64)
     for mark, one in zip(marks, sets, strict=True):
         if len(one):

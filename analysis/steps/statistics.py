@@ -46,9 +46,14 @@ def mark_warm_up(rows: tuple[StepFigures, ...], *, first: bool) -> tuple[StepFig
     return (replace(rows[0], warm_up=warm), *rows[1:])
 
 
-def statistics_of(rows: Sequence[StepFigures]) -> Statistics | None:
-    """Over the whole steps that are no warm-up; None without any."""
-    lengths = sorted(row.duration_ns for row in rows if _counts(row))
+def statistics_of(rows: Sequence[StepFigures], steps: Sequence[Step]) -> Statistics | None:
+    """Over the whole steps that are no warm-up; None without any.
+
+    Args:
+        rows: the steps of the window.
+        steps: all of the recording.
+    """
+    lengths = sorted(_comparable(row, steps) for row in rows if _counts(row))
     if not lengths:
         return None
     return Statistics(
@@ -81,10 +86,10 @@ def find_outliers(
         gaps: what ``pieces.ref`` of a gap points into.
         kernels: what it points into otherwise.
     """
-    usual = statistics_of(rows)
+    usual = statistics_of(rows, steps)
     if usual is None or usual.steps < MIN_STEPS:
         return ()
-    length = np.array([row.duration_ns for row in rows], np.int64)
+    length = np.array([_comparable(row, steps) for row in rows], np.int64)
     counted = np.array([_counts(row) for row in rows], np.bool_)
     spread = float(np.median(np.abs(length[counted] - usual.median_ns)))
     limit = usual.median_ns + max(OUTLIER_SHARE * usual.median_ns, OUTLIER_SPREADS * spread)
@@ -175,6 +180,18 @@ def _launched_inside(
     made = trace.start_ns[launch]
     inside: NDArray[np.bool_] = (launch >= 0) & (made >= begin) & (made < end)
     return inside
+
+
+def _comparable(row: StepFigures, steps: Sequence[Step]) -> int:
+    """A step's length; of the recording's last one without what a next one would take over.
+
+    What the host does after a step's last kernel is a part of the next step on the device, but
+    the last has no next: where its tail counts as its own, its length on the host is fairer.
+    """
+    if row.step != steps[-1] or row.host_ns is None or not row.spans:
+        return row.duration_ns
+    tail = all(end == row.step.end_ns for _, end in row.spans)
+    return min(row.duration_ns, row.host_ns) if tail else row.duration_ns
 
 
 def _counts(row: StepFigures) -> bool:

@@ -61,7 +61,7 @@ def step_table(trace: Trace, window: Window, options: Options, accounted: Accoun
     return StepTable(
         found=found,
         rows=rows,
-        statistics=statistics_of(rows),
+        statistics=statistics_of(rows, found.steps),
         outliers=find_outliers(
             trace, found.steps, rows, chosen, pieces, accounted.gaps, accounted.kernels
         ),
