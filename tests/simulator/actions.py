@@ -171,8 +171,17 @@ class On:
     cause: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Instead:
+    """What the program does where cause ``of`` has been taken away, and else does not."""
+
+    of: str
+    body: tuple[Node, ...]
+    cause: str | None = None
+
+
 Node = Union[  # noqa: UP007 - the classes name each other before they exist
-    Wait, Overhead, Call, Launch, BlockingCopy, Join, Past, Fetch, Op, Frames, Note, On
+    Wait, Overhead, Call, Launch, BlockingCopy, Join, Past, Fetch, Op, Frames, Note, On, Instead
 ]
 
 

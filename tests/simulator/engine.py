@@ -19,6 +19,7 @@ from tests.simulator.actions import (
     Call,
     Fetch,
     Frames,
+    Instead,
     Join,
     Launch,
     Node,
@@ -174,6 +175,9 @@ class Engine:
                 self._fetch(node)
             case On():
                 self._on(node)
+            case Instead():
+                if node.of in self.without:
+                    self._all(node.body)
             case Overhead():
                 begin = self.now
                 self._spend(node.ns)

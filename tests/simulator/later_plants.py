@@ -10,6 +10,7 @@ from tests.simulator.actions import (
     BlockingCopy,
     Call,
     Frames,
+    Instead,
     Join,
     Launch,
     Node,
@@ -77,19 +78,20 @@ def broken(build: Builder, ns: int, how: str) -> list[Node]:
 
 
 def per_tensor_update(build: Builder, ns: int) -> list[Node]:
-    """An optimizer that goes from tensor to tensor."""
+    """An optimizer that goes from tensor to tensor; without that one call does it all."""
     cause = "optimizer-loop"
     nodes: list[Node] = []
-    spent, count = 0, 0
-    while spent < ns:
-        kernel = build.kernel(build.length(3.0), cause=cause)
-        launch = Launch("cudaLaunchKernel", build.draw.call(), (kernel,))
-        nodes += build.op(UPDATES[count % len(UPDATES)], (launch,), cause)
-        spent += 40 * US
-        count += 1
+    works = [build.kernel(build.length(3.0), cause=cause) for _ in range(ns // (40 * US))]
+    for i, work in enumerate(works):
+        launch = Launch("cudaLaunchKernel", build.draw.call(), (work,))
+        nodes += build.op(UPDATES[i % len(UPDATES)], (launch,), cause)
     names = ("torch/optim/optimizer.py(484): wrapper", "torch/optim/adam.py(150): step",
              SINGLE_TENSOR)  # fmt: skip
-    return [Note("Optimizer.step#Adam.step", "note", (Frames(names, tuple(nodes)),), cause)]
+    together = Launch("cudaLaunchKernel", build.draw.call(), tuple(works))
+    return [
+        Note("Optimizer.step#Adam.step", "note", (Frames(names, tuple(nodes)),), cause),
+        Instead(cause, (Op("aten::_fused_adam_", 20 * US, (together,), 5 * US),)),
+    ]
 
 
 def receiving(build: Builder, ns: int) -> list[Node]:

@@ -149,4 +149,5 @@ def test_every_cause_alone_adds_up_to_what_the_programs_gain(found: list[Gain]) 
 
 
 def test_few_recordings_cannot_be_replayed(found: list[Gain]) -> None:
-    assert sum(gain.replayed is None for gain in found) <= 0.05 * len(found)
+    launched = [gain for gain in found if gain.case.recording.calls]
+    assert sum(gain.replayed is None for gain in launched) <= 0.05 * len(launched)
