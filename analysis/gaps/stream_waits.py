@@ -11,24 +11,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whichlayer.analysis.activities import Activities
+from whichlayer.analysis.gaps.remembered import once_per_trace
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import GPU_WORK, SliceKind
 
-_Streams = dict[tuple[int, int], tuple[NDArray[np.int64], NDArray[np.intp]]]
 #: A stream that was still busy this shortly before has not waited for another one.
 FREE_NS = 1_000
 #: Clocks and rounding: recorded work may begin this much before what it waited for has ended.
 TICK_NS = 2_000
+#: So many recorded waits before a launch are looked at.
+LOOKED_AT = 64
 
 
 class StreamWaits:
     """Looks up what the activities of one device waited for."""
 
     def __init__(self, trace: Trace, activities: Activities) -> None:
-        """Read recorded events once; cheap where there are none."""
+        """Prepare the look-up; recorded events are read only where they are asked for."""
         self._trace = trace
         self._activities = activities
-        self._recorded = _recorded_waits(trace, activities)
+        self._recorded = _recorded_events(trace)
         end = activities.end_ns
         reach = np.maximum.accumulate(end) if len(end) else end
         latest = np.where(end >= reach, np.arange(len(end)), 0)
@@ -45,16 +47,17 @@ class StreamWaits:
             within_ns: work that ended longer than this before explains nothing.
         """
         activities = self._activities
-        told = self._recorded.get(int(activities.row[following]), -1)
-        begin = int(activities.start_ns[following])
-        if told >= 0 and begin - int(self._trace.end_ns[told]) <= within_ns:
-            return told
+        before = int(self._before[following])
+        if self._recorded is not None:
+            since = int(activities.launch[before]) if before >= 0 else -1
+            told = self._recorded.waited_for(int(activities.row[following]), since, within_ns)
+            if told >= 0:
+                return told
         if piece_start < 0 or following == 0:
             return -1
         other = int(self._latest[following - 1])
         if activities.lane[other] == activities.lane[following]:
             return -1
-        before = int(self._before[following])
         own_end = int(activities.end_ns[before]) if before >= 0 else -1
         free = own_end + FREE_NS <= piece_start
         launch = int(activities.launch[following])
@@ -72,69 +75,79 @@ def _before_on_stream(activities: Activities) -> NDArray[np.int64]:
     return before
 
 
-def _recorded_waits(trace: Trace, activities: Activities) -> dict[int, int]:
-    """By the row of an activity of this device the row of the work it waited for."""
-    syncs = np.flatnonzero(trace.kind == SliceKind.GPU_SYNC)
-    waits = [
-        row
-        for row in syncs.tolist()
-        if trace.detail(row).get("cuda_sync_kind") == "Stream Wait Event"
-    ]
-    if not waits:
-        return {}
-    calls = np.flatnonzero((trace.kind == SliceKind.RUNTIME) & (trace.correlation > 0))
-    began = dict(
-        zip(trace.correlation[calls].tolist(), trace.start_ns[calls].tolist(), strict=True)
-    )
-    streams = _by_stream(trace)
-    mine = set(activities.row.tolist())
-    found: dict[int, int] = {}
-    for row in waits:
-        detail = trace.detail(row)
-        device = trace.lanes[int(trace.lane_id[row])].device
-        asked = began.get(int(trace.correlation[row]))
-        recorded = began.get(_number(detail.get("wait_on_cuda_event_record_corr_id")))
-        ours = streams.get((device, _number(detail.get("stream"))))
-        if asked is None or recorded is None or ours is None:
-            continue
-        at = int(np.searchsorted(ours[0], asked, "left"))
-        if at >= len(ours[0]) or int(ours[1][at]) not in mine:
-            continue
-        waiting = int(ours[1][at])
-        for other in _stood_for(streams, _number(detail.get("wait_on_stream")), recorded):
-            ended = trace.end_ns[other] <= trace.start_ns[waiting] + TICK_NS
-            if ended and _later(trace, other, found.get(waiting, -1)):
-                found[waiting] = other
-    return found
+class _RecordedEvents:
+    """Recorded waits of streams for events, by the time of the call that asked for them."""
+
+    def __init__(self, trace: Trace, syncs: NDArray[np.intp]) -> None:
+        self._trace = trace
+        calls = np.flatnonzero((trace.kind == SliceKind.RUNTIME) & (trace.correlation > 0))
+        calls = calls[np.argsort(trace.correlation[calls], kind="stable")]
+        self._numbers, self._begins = trace.correlation[calls], trace.start_ns[calls]
+        at = np.searchsorted(self._numbers, trace.correlation[syncs])
+        known = at < len(self._numbers)
+        known[known] = self._numbers[at[known]] == trace.correlation[syncs[known]]
+        asked = self._begins[at[known]]
+        order = np.argsort(asked, kind="stable")
+        self._asked, self._syncs = asked[order], syncs[known][order]
+        self._streams = _by_stream(trace)
+
+    def waited_for(self, row: int, since: int, within_ns: int) -> int:
+        """The latest work that work's stream was told to wait for since the launch before."""
+        trace = self._trace
+        launch = int(trace.launch[row])
+        if launch < 0:
+            return -1
+        high = int(np.searchsorted(self._asked, trace.start_ns[launch], "right"))
+        low = int(np.searchsorted(self._asked, trace.start_ns[since], "left")) if since >= 0 else 0
+        begin, found = int(trace.start_ns[row]), -1
+        for sync in self._syncs[max(low, high - LOOKED_AT) : high].tolist():
+            for other in self._stood_for(sync, row):
+                ended = int(trace.end_ns[other])
+                close = begin - within_ns <= ended <= begin + TICK_NS
+                if close and (found < 0 or ended > trace.end_ns[found]):
+                    found = other
+        return found
+
+    def _stood_for(self, sync: int, row: int) -> list[int]:
+        """What an event stood for if this row's stream waited for it.
+
+        Streams of several devices bear the same numbers and an event may be another device's:
+        the last work of each stream of that number when the event was recorded.
+        """
+        detail, lane = self._trace.detail(sync), self._trace.lanes[int(self._trace.lane_id[row])]
+        if detail.get("cuda_sync_kind") != "Stream Wait Event":
+            return []
+        device = self._trace.lanes[int(self._trace.lane_id[sync])].device
+        if device != lane.device or _number(detail.get("stream")) != lane.stream:
+            return []
+        number = _number(detail.get("wait_on_cuda_event_record_corr_id"))
+        at = int(np.searchsorted(self._numbers, number))
+        if number <= 0 or at >= len(self._numbers) or self._numbers[at] != number:
+            return []
+        found = []
+        for launched, rows in self._streams.get(_number(detail.get("wait_on_stream")), ()):
+            behind = int(np.searchsorted(launched, self._begins[at], "left")) - 1
+            if behind >= 0:
+                found.append(int(rows[behind]))
+        return found
 
 
-def _stood_for(streams: _Streams, number: int, recorded: int) -> list[int]:
-    """The last work of each stream of that number when an event was recorded.
-
-    Streams of several devices bear the same numbers and an event may be another device's.
-    """
-    found = []
-    for (_, stream), (launched, rows) in streams.items():
-        behind = int(np.searchsorted(launched, recorded, "left")) - 1
-        if stream == number and behind >= 0:
-            found.append(int(rows[behind]))
-    return found
+@once_per_trace
+def _recorded_events(trace: Trace) -> _RecordedEvents | None:
+    """The recorded events of a trace, None where there are none."""
+    syncs = np.flatnonzero((trace.kind == SliceKind.GPU_SYNC) & (trace.correlation > 0))
+    return _RecordedEvents(trace, syncs) if len(syncs) else None
 
 
-def _later(trace: Trace, row: int, than: int) -> bool:
-    """Whether work ended after other work: of several events the last decides."""
-    return than < 0 or bool(trace.end_ns[row] > trace.end_ns[than])
-
-
-def _by_stream(trace: Trace) -> _Streams:
-    """Per (device, stream) the launch times of its work, ascending, and their rows."""
+def _by_stream(trace: Trace) -> dict[int, list[tuple[NDArray[np.int64], NDArray[np.intp]]]]:
+    """Per stream number, for each device, the launch times of its work and their rows."""
     rows = np.flatnonzero(np.isin(trace.kind, GPU_WORK) & (trace.launch >= 0))
     rows = rows[np.argsort(trace.start_ns[trace.launch[rows]], kind="stable")]
-    found = {}
+    found: dict[int, list[tuple[NDArray[np.int64], NDArray[np.intp]]]] = {}
     for lane in np.unique(trace.lane_id[rows]).tolist():
         mine = rows[trace.lane_id[rows] == lane]
-        key = (trace.lanes[lane].device, trace.lanes[lane].stream)
-        found[key] = (trace.start_ns[trace.launch[mine]], mine)
+        launched = trace.start_ns[trace.launch[mine]]
+        found.setdefault(trace.lanes[lane].stream, []).append((launched, mine))
     return found
 
 
