@@ -41,8 +41,10 @@ _COUNTS, _EACH = 24, 3
 #: Kernels in a row that stand for one where none comes once in a step.
 _RUNS = (1, 4)
 
+#: Kernels of optimisers and of choosing a token (case tells LAMB from a lambda).
 _STEP_KERNEL = re.compile(
-    r"adam|sgd|lamb|adagrad|rmsprop|multi_tensor_apply|argmax|multinomial", re.IGNORECASE
+    r"Adam|adamw?_|SGD|Sgd|_sgd|LAMB|Adagrad|adagrad|RMSprop|rmsprop|multi_tensor_apply"
+    r"|[Aa]rg_?[Mm]ax|multinomial"
 )
 
 
@@ -156,8 +158,8 @@ class _Hashes:
 
     def same(self, begin: Int64, length: int) -> bool:
         """Whether the stretches of this length that begin there are equal, code by code."""
-        first = self.code[int(begin[0]) : int(begin[0]) + length]
-        return all(np.array_equal(first, self.code[one : one + length]) for one in begin.tolist())
+        each = self.code[begin[:, None] + np.arange(length)]
+        return bool((each == each[0]).all())
 
 
 def _anchors(hashes: _Hashes, run: int) -> Iterator[Int64]:

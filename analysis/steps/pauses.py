@@ -19,7 +19,7 @@ MAX_INSIDE = 0.2
 def best_offset(trace: Trace, row: Int64, time_ns: Int64, at: Int64, length: int) -> int | None:
     """How far behind each occurrence of the kernel that repeats a step begins.
 
-    A step never begins inside an operator or a module's call. Where every place tried lies in
+    A step never begins inside an operator, a module's call or the launch of a graph. Where every place tried lies in
     one, what repeats is a part of a step: None.
 
     Args:
@@ -36,7 +36,8 @@ def best_offset(trace: Trace, row: Int64, time_ns: Int64, at: Int64, length: int
     for offset in np.argsort(-usual, kind="stable")[:TRIED].tolist():
         edges = at + offset
         edges = edges[(edges > 0) & (edges < len(row))]
-        if _inside(trace, row[edges], time_ns[edges - 1]).mean() <= MAX_INSIDE:
+        inside = _inside(trace, row[edges], time_ns[edges - 1]) | (row[edges] == row[edges - 1])
+        if inside.mean() <= MAX_INSIDE:
             return int(offset)
     return None
 

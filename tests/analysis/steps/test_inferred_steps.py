@@ -91,6 +91,17 @@ def test_what_lies_inside_one_module_is_a_part_of_a_step(tmp_path: Path) -> None
     assert by_period(program.trace(tmp_path)) is None
 
 
+def test_layers_of_one_graph_launch_are_no_steps(tmp_path: Path) -> None:
+    program = Program()
+    program.call("cudaGraphLaunch", 0, 50, correlation=7)
+    at = 100.0
+    for _ in range(12):
+        for name in ("attention", "mlp", "norm", "SGD", "reduce"):
+            program.kernel(name, at, 8, correlation=7)
+            at += 10
+    assert steps_of(program.trace(tmp_path)).steps == ()
+
+
 def test_optimiser_steps_end_the_steps_of_a_training_loop(tmp_path: Path) -> None:
     program = Program()
     training(program, 4, marked=False)
