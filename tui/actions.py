@@ -17,6 +17,7 @@ from whichlayer.tui.deferred import Deferred
 from whichlayer.tui.history import History
 from whichlayer.tui.keys import KEYS
 from whichlayer.tui.layout import PANELS
+from whichlayer.tui.repaint import Shown
 from whichlayer.tui.widgets.footer import Footer
 from whichlayer.tui.widgets.pane import Pane
 from whichlayer.tui.widgets.panel import Panel
@@ -39,6 +40,7 @@ class KeyActions(App[int]):
     document: Document | None
     look: View | None
     history: History
+    shown: Shown
     gap_rank: int | None
     """Place by size of the gap that was jumped to, until anything else moves the view."""
 
@@ -266,6 +268,11 @@ class KeyActions(App[int]):
         from whichlayer.tui.widgets.heatmap import Heatmap
 
         self.say(f"the heatmap shows {self.query_one(Heatmap).show_next_rows()}")
+
+    def action_redraw(self) -> None:
+        """Write the whole screen: another program may have written over it."""
+        self.shown.forget()
+        self.refresh(layout=True)
 
     def action_theme(self) -> None:
         """Dark or light."""

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from rich.console import RenderableType
 from textual import events, on
 from textual.app import App, ComposeResult
 from textual.binding import BindingType
@@ -43,6 +44,7 @@ from whichlayer.tui.messages import (
     TimelineResized,
 )
 from whichlayer.tui.palette import palette_for
+from whichlayer.tui.repaint import Shown, difference
 from whichlayer.tui.signals import leave_on_signals
 from whichlayer.tui.themes import theme_of
 from whichlayer.tui.widgets.footer import Footer
@@ -68,7 +70,7 @@ else:
 WRONG_INPUT = 2
 
 #: Keys that are answered before there is anything they could act on.
-_EARLY_ACTIONS = frozenset({"quit", "interrupt", "theme", "clear"})
+_EARLY_ACTIONS = frozenset({"quit", "interrupt", "theme", "redraw", "clear"})
 
 #: Lines that the palette needs.
 _LEAST_PALETTE = 6
@@ -113,6 +115,7 @@ class WhichlayerApp(KeyActions):
         self._follows = True
         self._arranged: Arrangement | None = None
         self._in_front: dict[tuple[str, ...], str] = {}
+        self.shown = Shown()
         for colours in THEMES.values():
             self.register_theme(theme_of(colours))
         # Before anything is painted: a change of theme would paint it all again.
@@ -132,8 +135,14 @@ class WhichlayerApp(KeyActions):
             yield Opening(id="opening")
         yield Footer(id="footer")
 
+    def _display(self, screen: Screen[object], renderable: RenderableType | None) -> None:
+        """Write to the terminal what is not there already."""
+        super()._display(screen, difference(renderable, self.shown))
+
     def on_mount(self) -> None:
         """Begin to load, once the first picture is drawn."""
+        for signal in (self.app_suspend_signal, self.app_resume_signal):
+            signal.subscribe(self, lambda _: self.shown.forget())
         self.theme_changed_signal.subscribe(self, lambda _: self._repaint())
         leave_on_signals(lambda status: self.exit(status, return_code=status))
         self._panes_mounted()
@@ -171,6 +180,7 @@ class WhichlayerApp(KeyActions):
 
     def on_resize(self, event: events.Resize) -> None:
         """Lay the parts out for the new size."""
+        self.shown.forget()  # terminals move text about, even there and back
         if event.size.height < _LEAST_PALETTE and isinstance(self.screen, CommandPalette):
             self.pop_screen()
         self._arrange(event.size.width, event.size.height)

@@ -65,6 +65,7 @@ _READABLE = {
     "colon": ":",
     "ctrl+p": "^p",
     "ctrl+c": "^c",
+    "ctrl+l": "^l",
 }
 
 _VIEW, _GO, _SELECT, _PANELS, _OTHER = "View", "Go to", "Select", "Lanes and panels", "General"
@@ -121,6 +122,7 @@ KEYS: tuple[Key, ...] = (
     Key("heat-rows", ("R",), "heat_rows", "rows of the heatmap: steps, streams, devices", _PANELS),
     Key("quality", ("exclamation_mark",), "quality", "how far the recording can be trusted", _OTHER,
         mouse="click on the notes in the header"),
+    Key("redraw", ("ctrl+l",), "redraw", "draw the screen anew", _OTHER),
     Key("theme", ("T",), "theme", "dark or light", _OTHER),
     Key("commands", ("colon", "ctrl+p"), "command_palette", "commands by name", _OTHER),
     Key("help", ("question_mark",), "help", "this help", _OTHER, "? help"),

@@ -49,12 +49,20 @@ class Terminal:
         """Read until the screen shows a text."""
         while text not in self.text:
             try:
-                got = self.child.read_nonblocking(1 << 16, timeout=LIMIT)
+                self.read()
             except (pexpect.EOF, pexpect.TIMEOUT) as end:
                 raise AssertionError(f"no {text!r} on the screen:\n{self.text}") from end
-            self.sent += got
-            self._stream.feed(got)
         return self.text
+
+    def read(self) -> None:
+        """Take what the program writes next."""
+        got = self.child.read_nonblocking(1 << 16, timeout=LIMIT)
+        self.sent += got
+        self._stream.feed(got)
+
+    def garble(self, text: str) -> None:
+        """Write over the screen, as another program may."""
+        self._stream.feed(f"\x1b[6;1H{text}".encode())
 
     def press(self, keys: str) -> None:
         self.child.send(keys)
@@ -116,3 +124,25 @@ def test_a_file_that_is_no_trace_is_one_line_and_status_two(tmp_path: Path) -> N
     after = terminal.sent.rpartition(b"\x1b[?1049l")[2].decode()
     assert f"whichlayer: {bad}: " in after.replace("\r\n", "")
     assert "Traceback" not in terminal.sent.decode()
+
+
+def test_a_key_draws_anew_what_another_program_wrote_over() -> None:
+    terminal = Terminal(str(SAMPLE))
+    before = terminal.wait_for("● ready")
+    terminal.garble("a message to all terminals")
+    assert terminal.text != before
+    terminal.press("\x0c")
+    terminal.wait_for("GPU0 s7")
+    while "a message" in terminal.text or terminal.text.strip() != before.strip():
+        terminal.read()
+    terminal.press("q")
+    assert terminal.leave() == 0
+
+
+def test_opening_a_trace_sends_the_screen_twice_at_most() -> None:
+    """Once for the timeline, once with the verdict: a full repaint takes 19 kB."""
+    terminal = Terminal(str(SAMPLE))
+    terminal.wait_for("● ready")
+    assert len(terminal.sent) < 2 * 19_000
+    terminal.press("q")
+    assert terminal.leave() == 0
