@@ -20,6 +20,7 @@ class Options:
         device_model: row of the device table to use for every GPU, or None.
         peak_bandwidth_gbps: overrides the table's memory bandwidth.
         peak_tflops: overrides matrix rates, keyed by precision (``bf16`` …).
+        covered: tell what cost nothing too (``whichlayer.analysis.covered``).
     """
 
     span_ns: tuple[int, int] | None = None
@@ -28,3 +29,4 @@ class Options:
     device_model: str | None = None
     peak_bandwidth_gbps: float | None = None
     peak_tflops: Mapping[str, float] = field(default_factory=dict)
+    covered: bool = False

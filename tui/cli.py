@@ -128,6 +128,11 @@ def _report(arguments: Sequence[str]) -> int:
         "--format", default="text", metavar="NAME", help=f"{', '.join(format_names())} (text)"
     )
     parser.add_argument("-o", "--output", metavar="FILE", help="write there, as UTF-8")
+    parser.add_argument(
+        "--covered",
+        action="store_true",
+        help="tell what cost nothing too, because the GPU worked meanwhile",
+    )
     add_analysis_options(parser)
     typed = parser.parse_args(arguments)
     if typed.format not in format_names():
@@ -279,6 +284,7 @@ def _options(typed: Namespace) -> Options:
         device_model=typed.device_model,
         peak_bandwidth_gbps=typed.peak_bandwidth,
         peak_tflops=dict(typed.peak_flops),
+        covered=getattr(typed, "covered", False),
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.report import json_values as values
 from whichlayer.analysis.report.json_communication import communication_fields
+from whichlayer.analysis.report.json_covered import covered_fields
 from whichlayer.analysis.report.json_launches import launch_rows
 from whichlayer.analysis.report.json_steps import step_fields
 from whichlayer.analysis.report.json_tables import finding_rows, gap_rows, kernel_rows
@@ -61,6 +62,7 @@ def render(analysis: Analysis) -> bytes:
         "kernels": values.rows(kernel_rows(analysis)),
         **communication_fields(analysis),
         "launches": values.rows(launch_rows(analysis)),
+        **covered_fields(analysis),
         **dict.fromkeys(NOT_ANALYSED),
         "not_analysed": NOT_ANALYSED,
     }

@@ -13,6 +13,7 @@ from whichlayer.analysis.report.advice import RECORDING_SNIPPET, recording_advic
 from whichlayer.analysis.report.job import find_rank, find_world_size
 from whichlayer.analysis.report.text_budget import budget_lines
 from whichlayer.analysis.report.text_communication import collective_lines, copy_lines
+from whichlayer.analysis.report.text_covered import covered_lines
 from whichlayer.analysis.report.text_findings import finding_lines
 from whichlayer.analysis.report.text_kernels import kernel_lines
 from whichlayer.analysis.report.text_launches import launch_lines
@@ -47,6 +48,7 @@ def render(analysis: Analysis) -> str:
         collective_lines,
         copy_lines,
         launch_lines,
+        covered_lines,
     )
     told = accounted if analysis.devices else (recording_lines,)
     parts = (_verdict, _trace, *told, quality_lines, _advice)
