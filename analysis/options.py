@@ -21,6 +21,7 @@ class Options:
         peak_bandwidth_gbps: overrides the table's memory bandwidth.
         peak_tflops: overrides matrix rates, keyed by precision (``bf16`` …).
         covered: tell what cost nothing too (``whichlayer.analysis.covered``).
+        link_gbps: what the links of one GPU to the others can send, which no recording tells.
     """
 
     span_ns: tuple[int, int] | None = None
@@ -30,3 +31,4 @@ class Options:
     peak_bandwidth_gbps: float | None = None
     peak_tflops: Mapping[str, float] = field(default_factory=dict)
     covered: bool = False
+    link_gbps: float | None = None

@@ -208,6 +208,13 @@ def add_analysis_options(parser: Parser) -> None:
         default=[],
         help="dense matrix rate of the GPU, such as bf16=989; may be repeated",
     )
+    group.add_argument(
+        "--link-bandwidth",
+        type=parse_rate,
+        metavar="GB/s",
+        help="what one GPU can send to the others at a time, such as 450 on an H100 SXM; for "
+        "folders of several ranks",
+    )
     parser.add_argument(
         "--no-cache",
         action="store_true",

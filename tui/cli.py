@@ -36,6 +36,7 @@ _WORD = re.compile(r"[A-Za-z][\w-]*")
 """What could be a command: no option, no path, no name with a suffix."""
 
 _FIRST_SAMPLE = "dataloader-bound"
+_REPORT_HELP = "; a folder of several is a job: one recording of each rank"
 _FILE_HELP = (
     "a PyTorch profiler or other Chrome trace (.json, also in .gz, .zst or .zip), an Nsight "
     "Systems .sqlite export, a folder that holds one of these, or - for standard input"
@@ -123,7 +124,7 @@ def _report(arguments: Sequence[str]) -> int:
     parser = Parser(
         prog="whichlayer report", description="Write down what a trace says, without a screen."
     )
-    parser.add_argument("file", metavar="FILE", help=_FILE_HELP)
+    parser.add_argument("file", metavar="FILE", help=_FILE_HELP + _REPORT_HELP)
     parser.add_argument(
         "--format", default="text", metavar="NAME", help=f"{', '.join(format_names())} (text)"
     )
@@ -139,6 +140,11 @@ def _report(arguments: Sequence[str]) -> int:
         known = " or ".join(format_names())
         raise UsageError(f"there is no format {typed.format!r}; choose {known}")
     _refuse_overwriting(typed.file, typed.output)
+    if os.path.isdir(typed.file):
+        from whichlayer.tui.job_command import report_job
+
+        if report_job(typed, _load, _keep, _options, _write):
+            return FINE
     trace = _load(typed.file, typed)
     _write(render(_analyse(trace, typed), typed.format), typed.output)
     _keep(trace, typed)
@@ -285,6 +291,7 @@ def _options(typed: Namespace) -> Options:
         peak_bandwidth_gbps=typed.peak_bandwidth,
         peak_tflops=dict(typed.peak_flops),
         covered=getattr(typed, "covered", False),
+        link_gbps=typed.link_bandwidth,
     )
 
 

@@ -28,8 +28,8 @@ DISPATCH: Final = "expert-dispatch"
 COMBINE: Final = "expert-combine"
 OTHER: Final = "other"
 
-#: Kinds between two ranks: their two ends do different things and are never compared.
-POINT_TO_POINT: Final = frozenset({SEND, RECEIVE, SEND_RECEIVE})
+#: Kinds that no rank leaves before every other has come.
+ALL_WAIT: Final = frozenset({ALL_REDUCE, ALL_GATHER, REDUCE_SCATTER, ALL_TO_ALL, BARRIER})
 
 #: Kinds in which every rank gives the same number of elements.
 EVEN: Final = frozenset({ALL_REDUCE, ALL_GATHER, REDUCE_SCATTER, BROADCAST, REDUCE, BARRIER})

@@ -137,6 +137,19 @@ def _kind_of_text(head: bytes) -> str:
     return "it is not JSON"
 
 
+def traces_in(folder: str) -> list[str]:
+    """The traces of a folder by their names, each as a path, in order of name.
+
+    Raises:
+        OSError: it cannot be listed.
+    """
+    return [
+        os.path.join(folder, entry)
+        for entry in sorted(os.listdir(folder))
+        if entry.endswith(_SUFFIXES) and not entry.endswith(_NOTES)
+    ]
+
+
 def _file_at(path: str) -> str:
     """The file to read for a path.
 
@@ -148,16 +161,13 @@ def _file_at(path: str) -> str:
         return path
     if not stat.S_ISDIR(mode):
         raise TraceError("not an ordinary file")
-    traces = sorted(
-        entry
-        for entry in os.listdir(path)
-        if entry.endswith(_SUFFIXES) and not entry.endswith(_NOTES)
-    )
+    traces = traces_in(path)
     if len(traces) == 1:
-        return os.path.join(path, traces[0])
+        return traces[0]
     if not traces:
         raise TraceError(
             "a directory without traces (*.json, *.json.gz, *.json.zst, *.zip, *.sqlite)"
         )
-    listed = ", ".join(traces[:_LISTED]) + (", …" if len(traces) > _LISTED else "")
+    names = [os.path.basename(trace) for trace in traces]
+    listed = ", ".join(names[:_LISTED]) + (", …" if len(names) > _LISTED else "")
     raise TraceError(f"a directory with {len(traces)} traces; name one of them: {listed}")

@@ -8,12 +8,15 @@ from typing import Any
 from whichlayer.analysis.communication.calls import Overlap, overlaps_of
 from whichlayer.analysis.communication.collectives import CollectiveGroup, find_collectives
 from whichlayer.analysis.communication.copies import CopyGroup, find_copies
+from whichlayer.analysis.communication.job import compare_devices
 from whichlayer.analysis.report import json_values as values
+from whichlayer.analysis.report.json_comparison import comparison_fields
 from whichlayer.analysis.results import Analysis
 
 
 def communication_fields(analysis: Analysis) -> dict[str, Any]:
-    """The fields ``communication``, ``copies`` and ``overlap``; each covers every device."""
+    """The fields ``communication``, ``copies``, ``overlap`` and ``comparison`` of all devices."""
+    compared = compare_devices(analysis)
     numbers = [device.number for device in analysis.devices]
     return {
         "communication": values.rows(
@@ -24,6 +27,7 @@ def communication_fields(analysis: Analysis) -> dict[str, Any]:
             {"device": numbers[group.device], **_copies(group)} for group in find_copies(analysis)
         ),
         "overlap": values.rows(overlap_rows(analysis)),
+        "comparison": None if compared is None else comparison_fields(compared),
     }
 
 

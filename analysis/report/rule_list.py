@@ -31,11 +31,12 @@ _MARKUP = re.compile(r"(?::[a-z]+(?::[a-z]+)?:)?(`{1,2})~?(.+?)\1", re.DOTALL)
 
 
 def every_rule() -> dict[str, tuple[Rule, ModuleType]]:
-    """Each rule with the module that explains it, by id: gap causes first, then kernels."""
+    """Each rule with the module that explains it, by id: gap causes, then kernels, then ranks."""
+    from whichlayer.analysis.communication import rules as job_rules
     from whichlayer.analysis.gaps import causes
     from whichlayer.analysis.kernels import rules
 
-    modules = chain(rule_modules(causes), rule_modules(rules))
+    modules = chain(rule_modules(causes), rule_modules(rules), rule_modules(job_rules))
     return {module.RULE.id: (module.RULE, module) for module in modules}
 
 

@@ -1,0 +1,1 @@
+"""Rules about the collectives of several ranks, one module each."""
