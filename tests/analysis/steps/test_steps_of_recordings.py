@@ -90,13 +90,14 @@ def test_inference_finds_the_steps_that_are_marked(name: str) -> None:
     """Without its marks the recording shows the same number of steps, of the same lengths."""
     trace = analysed(Path(FOLDER) / name).trace
     marked = np.array([step.end_ns - step.start_ns for step in trace.steps])
-    for inferred in (by_marks(trace), by_period(trace)):
+    for infer, inside in ((by_marks, 0.5), (by_period, 0.0)):
+        inferred = infer(trace)
         assert inferred is not None
         lengths = np.array([step.end_ns - step.start_ns for step in inferred.steps])
         assert len(marked) - 2 <= len(lengths) <= len(marked)
-        middles = np.array([(step.start_ns + step.end_ns) // 2 for step in inferred.steps])
-        # Each lies in a step of its own, wherever in it the period begins.
-        owner = np.searchsorted([step.start_ns for step in trace.steps], middles, "right")
+        # Each is of a step of its own: a mark's ends before it, a period begins anywhere in it.
+        points = np.array([step.start_ns for step in inferred.steps]) + inside * lengths
+        owner = np.searchsorted([step.start_ns for step in trace.steps], points, "right")
         assert len(np.unique(owner)) == len(owner)
         assert abs(np.median(lengths) / np.median(marked) - 1) < 0.1
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from whichlayer.analysis.trace.columns import Step
+from whichlayer.analysis.trace.columns import Step, StepSource
 from whichlayer.analysis.trace.kinds import SliceKind
 from whichlayer.analysis.trace.steps import find_steps
 
@@ -51,3 +51,64 @@ def test_names_that_only_begin_like_steps_are_none() -> None:
     rows: list[Row] = [(name, SliceKind.ANNOTATION, 0, 0) for name in [*names, huge]]
     assert steps(rows) == ()
     assert steps([]) == ()
+
+
+def test_steps_of_the_gpu_alone_last_from_their_first_work_to_their_last_on_any_stream() -> None:
+    gpu = SliceKind.GPU_ANNOTATION
+    rows: list[Row] = [
+        ("ProfilerStep#1", gpu, 0, 10),
+        ("ProfilerStep#2", gpu, 0, 20),
+        ("ProfilerStep#1", gpu, 1, 13),
+    ]
+    found = steps(rows)
+    assert [(s.number, s.start_ns, s.end_ns) for s in found] == [(1, 10, 18), (2, 20, 25)]
+    assert {s.source for s in found} == {StepSource.GPU_ANNOTATION}
+    assert not any(s.on_host for s in found)
+
+
+def test_serving_engines_mark_steps_by_their_own_names() -> None:
+    note = SliceKind.ANNOTATION
+    names = (
+        "execute_context_1(888_788544)_generation_0(0)",
+        "execute_32_context_0(sq0sk0sqsq0sqsk0)_generation_32(sq32sk55086sqsq32sqsk55086)",
+        "execute_new_2_cached_6",
+        "execute_model",
+        "execute_diffusion_1_256x256",
+    )
+    for name in names:
+        assert [s.source for s in steps([(name, note, 0, 0)])] == [StepSource.VLLM], name
+    for name in ("step[DECODE bs=32]", "step[EXTEND bs=1 toks=512]"):
+        assert [s.source for s in steps([(name, note, 0, 0)])] == [StepSource.SGLANG], name
+
+
+def test_other_names_that_begin_with_execute_are_no_steps() -> None:
+    names = (
+        "execute_query",
+        "execute_models",
+        "execute",
+        "execute_context",
+        "step",
+        "step[",
+        "steps[a",
+    )
+    for name in names:
+        assert steps([(name, SliceKind.ANNOTATION, 0, 0)]) == (), name
+
+
+def test_of_marks_in_one_another_the_outermost_is_the_step() -> None:
+    note = SliceKind.ANNOTATION
+    rows: list[Row] = [
+        ("execute_32_context_0(0)_generation_32(9)", note, 0, 0),
+        ("step[DECODE bs=32]", note, 0, 1),
+        ("execute_32_context_0(0)_generation_32(9)", note, 0, 10),
+        ("step[DECODE bs=32]", note, 0, 11),
+    ]
+    found = steps(rows)
+    assert [(s.number, s.start_ns) for s in found] == [(1, 0), (2, 10)]
+    assert {s.source for s in found} == {StepSource.SGLANG}
+
+
+def test_steps_of_the_profiler_come_before_those_of_an_engine() -> None:
+    note = SliceKind.ANNOTATION
+    rows: list[Row] = [("ProfilerStep#3", note, 0, 0), ("execute_model", note, 0, 1)]
+    assert [s.source for s in steps(rows)] == [StepSource.PROFILER]
