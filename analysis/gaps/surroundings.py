@@ -23,6 +23,8 @@ _OPTIMIZER = re.compile(
     r"(^|/)optim/\w+\.py\(\d+\): (?P<function>step|zero_grad|_single_tensor\w*)$"
 )
 _STEP = re.compile(r"^ProfilerStep#\d+$")
+#: Plain numbers: comparing members of an enumeration is slow, and stacks are deep.
+_PYTHON = int(SliceKind.PYTHON)
 _SHOWN = (int(SliceKind.ANNOTATION), int(SliceKind.CPU_OP), int(SliceKind.RUNTIME))
 
 
@@ -35,8 +37,9 @@ def thread_name(trace: Trace, row: int) -> str:
 def chain_line(trace: Trace, row: int) -> str | None:
     """The annotations, operators and calls around a slice, outermost first; None for one alone."""
     names: list[str] = []
-    for up in [*reversed(trace.enclosing(row)), row]:
-        name = _link(trace, up, up == row)
+    chain = [*reversed(trace.enclosing(row)), row]
+    for up, kind in zip(chain, trace.kind[chain].tolist(), strict=True):
+        name = _link(trace.name(up), kind, up == row)
         if name and (not names or names[-1] != name):
             names.append(name)
     if len(names) < 2:
@@ -46,16 +49,15 @@ def chain_line(trace: Trace, row: int) -> str | None:
     return f"inside {' > '.join(names)}, on {thread_name(trace, row)}"
 
 
-def _link(trace: Trace, row: int, last: bool) -> str:
+def _link(name: str, kind: int, last: bool) -> str:
     """A slice's name in a chain, empty where it says nothing."""
-    name = trace.name(row)
-    if trace.kind[row] == SliceKind.PYTHON:
-        optimizer = _OPTIMIZER.search(name.replace("\\", "/"))
+    if kind == _PYTHON:
+        optimizer = _OPTIMIZER.search(name.replace("\\", "/")) if "optim" in name else None
         if optimizer is None and not last:
             return ""
         found = optimizer or _FRAME.match(name)
         name = found["function"] if found else name
-    elif int(trace.kind[row]) not in _SHOWN or (_STEP.match(name) and not last):
+    elif kind not in _SHOWN or (not last and _STEP.match(name)):
         return ""
     name = clean(name)
     return name if len(name) <= NAME_LENGTH else name[: NAME_LENGTH - 1] + "…"
