@@ -85,6 +85,7 @@ def budget_of(segments: Segments, kernels: Kernels, low: int, high: int) -> Budg
     A judged kernel that the bounds cut gives its loss in proportion, rounded down.
     """
     segments = _between(segments, low, high)
+    segments = _between(segments, low, high)
     start, end = np.maximum(segments.start_ns, low), np.minimum(segments.end_ns, high)
     length = np.maximum(end - start, 0)
     by_state = np.zeros(len(State), np.int64)
@@ -115,6 +116,19 @@ def _between(segments: Segments, low: int, high: int) -> Segments:
         segments.state[inside],
         segments.layer[inside],
         segments.ref[inside],
+    )
+
+
+def _between(segments: Segments, low: int, high: int) -> Segments:
+    """The segments that touch a stretch, so that many steps cost no more than few."""
+    first = int(np.searchsorted(segments.end_ns, low, "right"))
+    stop = max(int(np.searchsorted(segments.start_ns, high, "left")), first)
+    return Segments(
+        start_ns=segments.start_ns[first:stop],
+        end_ns=segments.end_ns[first:stop],
+        state=segments.state[first:stop],
+        layer=segments.layer[first:stop],
+        ref=segments.ref[first:stop],
     )
 
 

@@ -46,13 +46,18 @@ def _inside(trace: Trace, rows: Int64, before_ns: Int64) -> NDArray[np.bool_]:
     """Which slices lie inside an operator or module that began by an instant: bool (n,)."""
     found = np.zeros(len(rows), np.bool_)
     up = trace.parent[rows]
-    module = np.array([text.startswith("nn.Module:") for text in trace.strings], np.bool_)
     while bool((up >= 0).any()):
         one = np.maximum(up, 0)
         kind = trace.kind[one]
-        whole = (kind == SliceKind.CPU_OP) | (
-            (kind == SliceKind.PYTHON) & module[trace.name_id[one]]
-        )
+        whole = (kind == SliceKind.CPU_OP) | ((kind == SliceKind.PYTHON) & _modules(trace, one))
         found |= (up >= 0) & whole & (trace.start_ns[one] <= before_ns)
         up = np.where(up >= 0, trace.parent[one], -1)
+    return found
+
+
+def _modules(trace: Trace, rows: Int64) -> NDArray[np.bool_]:
+    """Which slices have the name of a module's call: bool (n,)."""
+    ids, place = np.unique(trace.name_id[rows], return_inverse=True)
+    named = [trace.strings[one].startswith("nn.Module:") for one in ids.tolist()]
+    found: NDArray[np.bool_] = np.array(named, np.bool_)[place]
     return found

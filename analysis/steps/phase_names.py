@@ -70,16 +70,17 @@ _BACKWARD_OPERATOR = re.compile(
     r"autograd::engine::evaluate_function|torch::autograd::AccumulateGrad|\w*[a-z0-9]Backward\d*\Z"
 )
 
-#: Frames of PyTorch's own files, and modules.
+#: Frames of PyTorch's own files.
 _FRAMES: tuple[tuple[re.Pattern[str], Phase], ...] = (
-    (re.compile(r"nn\.Module: "), Phase.FORWARD),
     (re.compile(r".*torch/utils/data/dataloader\.py\(\d+\): (__next__|_next_data)"), Phase.INPUT),
     (re.compile(r".*torch/_tensor\.py\(\d+\): backward"), Phase.BACKWARD),
     (re.compile(r".*torch/autograd/__init__\.py\(\d+\): (backward|grad)"), Phase.BACKWARD),
-    (re.compile(r"<built-in method run_backward"), Phase.BACKWARD),
     (re.compile(r".*torch/optim/(?!lr_)\w+\.py\(\d+\): (step|zero_grad)\b"), Phase.OPTIMIZER),
     (re.compile(r".*torch/nn/utils/clip_grad\.py\(\d+\): clip_grad"), Phase.OPTIMIZER),
 )
+
+#: Of longer names the end tells nothing more.
+_LONGEST = 400
 
 _SEPARATORS = re.compile(r"[\s.:/|()\[\]#]+")
 
@@ -90,17 +91,28 @@ def phase_of(kind: SliceKind, name: str) -> Phase | None:
     >>> phase_of(SliceKind.ANNOTATION, "## forward ##"), phase_of(SliceKind.CPU_OP, "aten::mm")
     (<Phase.FORWARD: 1>, None)
     """
+    name = name[:_LONGEST]
     if kind == SliceKind.CPU_OP:
         return Phase.BACKWARD if _BACKWARD_OPERATOR.match(name) else None
     if kind == SliceKind.PYTHON:
-        name = name.replace("\\", "/")
-        return next((phase for pattern, phase in _FRAMES if pattern.match(name)), None)
+        return _phase_of_frame(name)
     if kind != SliceKind.ANNOTATION:
         return None
     for beginning, phase in _BEGINNINGS:
         if name.startswith(beginning):
             return phase
-    words = [word for word in _SEPARATORS.split(name[:200].lower()) if word]
+    words = [word for word in _SEPARATORS.split(name.lower()) if word]
     if not words:
         return None
     return _PHASE_OF.get(words[0], _PHASE_OF.get(words[-1]))
+
+
+def _phase_of_frame(name: str) -> Phase | None:
+    if name.startswith("nn.Module: "):
+        return Phase.FORWARD
+    if name.startswith("<built-in method run_backward"):
+        return Phase.BACKWARD
+    name = name.replace("\\", "/")
+    if "torch/" not in name:  # most frames are none of PyTorch's
+        return None
+    return next((phase for pattern, phase in _FRAMES if pattern.match(name)), None)

@@ -28,6 +28,9 @@ _VLLM = re.compile(
 #: SGLang: ``step[DECODE bs=32]``, ``step[EXTEND bs=1 toks=512]``.
 _SGLANG = re.compile(r"step\[[A-Za-z]")
 
+#: How all of these begin: most names are none of them, and there can be a million.
+_BEGINNINGS = ("ProfilerStep#", "execute_", "step[")
+
 
 @dataclass(frozen=True, slots=True)
 class _Slices:
@@ -74,6 +77,8 @@ def find_steps(
     vllm: list[int] = []
     sglang: list[int] = []
     for index, text in enumerate(strings):
+        if not text.startswith(_BEGINNINGS):
+            continue
         if found := _PROFILER.match(text):
             numbers[index] = int(found[1])
         elif _VLLM.match(text):
