@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from whichlayer.analysis.kernels.calls import Launch, OpCall
 from whichlayer.analysis.kernels.context import NEEDS_CONTEXT, context_rows, parent_operator
+from whichlayer.analysis.kernels.convolution_layout import layout_work
 from whichlayer.analysis.kernels.names import family
 from whichlayer.analysis.kernels.numbering import first_of, number_keys, number_pairs
 from whichlayer.analysis.kernels.work import Work, has_model, work_of
@@ -269,7 +270,7 @@ def describe_unit(
     around = (repr(call.context.dims), call.context.types) if call.context else ()
     shapes = (repr(call.dims), call.types, around)
     if units.layout[unit]:
-        return call, shapes, Work(category="layout", reason="which tensor it moves is not told")
+        return call, shapes, layout_work(call)
     return call, shapes, work_of(call)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.report import json_values as values
 from whichlayer.analysis.report.json_communication import communication_fields
+from whichlayer.analysis.report.json_coverage import coverage_fields
 from whichlayer.analysis.report.json_covered import covered_fields
 from whichlayer.analysis.report.json_launches import launch_rows
 from whichlayer.analysis.report.json_steps import step_fields
@@ -60,6 +61,7 @@ def render(analysis: Analysis) -> bytes:
         "findings": values.rows(finding_rows(analysis)),
         "gaps": values.rows(gap_rows(analysis)),
         "kernels": values.rows(kernel_rows(analysis)),
+        **coverage_fields(analysis),
         **communication_fields(analysis),
         "launches": values.rows(launch_rows(analysis)),
         **covered_fields(analysis),

@@ -13,6 +13,7 @@ from whichlayer.analysis.report.advice import RECORDING_SNIPPET, recording_advic
 from whichlayer.analysis.report.job import find_rank, find_world_size
 from whichlayer.analysis.report.text_budget import budget_lines
 from whichlayer.analysis.report.text_communication import collective_lines, copy_lines
+from whichlayer.analysis.report.text_coverage import coverage_lines, throughput_lines
 from whichlayer.analysis.report.text_covered import covered_lines
 from whichlayer.analysis.report.text_findings import finding_lines
 from whichlayer.analysis.report.text_kernels import kernel_lines
@@ -45,6 +46,8 @@ def render(analysis: Analysis) -> str:
         step_lines,
         finding_lines,
         kernel_lines,
+        coverage_lines,
+        throughput_lines,
         collective_lines,
         copy_lines,
         launch_lines,

@@ -93,7 +93,7 @@ def batch_norm(call: OpCall) -> Work:
     """
     x = call.need(0)
     once = 2 * x.bytes + 2 * _optional(call, 1, 2, 3, 4)
-    return _in_passes(once, x.bytes if _two_pass(call) else 0)
+    return in_passes(once, x.bytes if _two_pass(call) else 0)
 
 
 @operator("native_batch_norm_backward", "cudnn_batch_norm_backward", "miopen_batch_norm_backward")
@@ -101,11 +101,11 @@ def batch_norm_backward(call: OpCall) -> Work:
     """Grad and x (swapped in cuDNN's and MIOpen's forms), then weight and statistics."""
     grad, x = call.need(0), call.need(1)
     once = grad.bytes + x.bytes + x.count * x.item_bytes + 3 * _optional(call, 2)
-    return _in_passes(once, grad.bytes + x.bytes if _two_pass(call) else 0)
+    return in_passes(once, grad.bytes + x.bytes if _two_pass(call) else 0)
 
 
-def _in_passes(once: int, again: int) -> Work:
-    """Traffic of one pass and of what a second one reads again."""
+def in_passes(once: int, again: int) -> Work:
+    """Work of a norm: traffic of one pass, and what a second one reads again, in bytes."""
     if not again:
         return Work(bytes=once, category="norm")
     return Work(bytes=once + again, category="norm", bound="upper", least=once, reason=_AGAIN)
@@ -117,7 +117,7 @@ def group_norm(call: OpCall) -> Work:
     x = call.need(0)
     two_pass = any("RowwiseMoments" in name for name in call.kernels)
     once = x.bytes + x.count * x.item_bytes + _optional(call, 1, 2)
-    return _in_passes(once, x.bytes if two_pass else 0)
+    return in_passes(once, x.bytes if two_pass else 0)
 
 
 @operator("native_group_norm_backward")
