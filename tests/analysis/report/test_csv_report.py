@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,8 +16,9 @@ from whichlayer.analysis.report.csv_report import COLUMNS
 from whichlayer.analysis.results import Analysis, KernelGroup
 from whichlayer.tui.samples import sample_path
 
-GOLDEN = Path(__file__).parent / "golden_csv"
-NAMES = ("healthy", "memory_bound_slow")
+MakeAnalysis = Callable[..., Analysis]
+
+GOLDEN = Path(__file__).with_name("golden_kernels.csv")
 
 
 def rows(analysis: Analysis) -> list[dict[str, str]]:
@@ -35,18 +36,13 @@ def with_first(analysis: Analysis, **changes: object) -> Analysis:
     return replace(analysis, kernels=(first, *analysis.kernels[1:]))
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_kernels_of_a_sample_are_the_golden_ones(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+def test_kernels_are_the_golden_ones(
+    make_analysis: MakeAnalysis, request: pytest.FixtureRequest
 ) -> None:
-    shutil.copy(sample_path(name), tmp_path)
-    monkeypatch.chdir(tmp_path)
-    written = render(analyse(load(sample_path(name).name)), "csv")
-    golden = GOLDEN / f"{name}.csv"
+    written = render(make_analysis(), "csv")
     if request.config.getoption("--update-golden"):
-        GOLDEN.mkdir(exist_ok=True)
-        golden.write_bytes(written)
-    assert written == golden.read_bytes()
+        GOLDEN.write_bytes(written)
+    assert written == GOLDEN.read_bytes()
 
 
 def test_every_group_is_a_row_under_one_heading_each(analysis: Analysis) -> None:
