@@ -11,7 +11,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from whichlayer.analysis.trace.columns import Int64
+from whichlayer.analysis.trace.columns import Int32, Int64, read_many
 
 
 class LaterArguments:
@@ -50,6 +50,16 @@ class LaterArguments:
         if self._read is None:
             self._read = self._reader()
         return self._read(row)
+
+    def many(self, rows: Int32) -> list[Mapping[str, Any]]:
+        """The arguments of many slices, for which the file is read once.
+
+        Raises:
+            TraceError: the file is gone or has changed since it was loaded.
+        """
+        if self._read is None:
+            self._read = self._reader()
+        return read_many(self._read, rows)
 
     def _reader(self) -> Callable[[int], Mapping[str, Any]]:
         if self._tables is not None:

@@ -20,6 +20,10 @@ from whichlayer.analysis.trace.columns import Int64
 _AS_WELL = 0.5
 #: So much of what a rank is behind must be its GPU's own work for that to be the cause.
 _MOSTLY = 0.5
+#: Ends that differ by no more than this part of what a collective lasts agree.
+_AGREE = 0.2
+#: Ends that differ by no more than this are equal on clocks that tick in microseconds.
+_TICKS_NS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,12 +118,8 @@ def find_lateness(records: Sequence[RankRecord], matching: Matching) -> Lateness
     spread = np.concatenate(differences) if differences else np.empty(0, np.int64)
     agreement = int(np.median(spread)) if len(spread) else None
     typical = float(np.median(np.concatenate(lengths))) if lengths else 0.0
-    trusted = agreement is None or agreement <= max(_MOSTLY * typical, _TICKS_NS)
+    trusted = agreement is None or agreement <= max(_AGREE * typical, _TICKS_NS)
     return Lateness(ranks, _stragglers(records, ranks) if trusted else (), agreement, trusted)
-
-
-#: Ends that differ by no more than this are equal on clocks that tick in microseconds.
-_TICKS_NS = 10_000
 
 
 def durations(records: Sequence[RankRecord], matched: Matched) -> Int64:
@@ -206,13 +206,15 @@ def _disagreement(records: Sequence[RankRecord], matched: Matched) -> Int64:
 
 
 def _stragglers(records: Sequence[RankRecord], ranks: Sequence[RankLateness]) -> tuple[int, ...]:
-    """The ranks that are behind by enough of their window, the worst first."""
+    """The ranks that are behind by enough of their window and cost the others enough."""
+    least = RULE.thresholds["cost"] * sum(record.window_ns for record in records)
     most = max((one.behind_ns for one in ranks), default=0)
     late = [
         position
         for position, one in enumerate(ranks)
         if one.behind_ns >= RULE.thresholds["note"] * records[position].window_ns > 0
         and one.behind_ns >= _AS_WELL * most
+        and one.cost_ns >= least
     ]
     return tuple(sorted(late, key=lambda position: -ranks[position].behind_ns))
 

@@ -85,6 +85,11 @@ def match(records: Sequence[RankRecord]) -> Matching:
             else:
                 members.setdefault(groups[index], {}).setdefault(position, []).append(i)
     for group, who in members.items():
+        if not (group[0] or group[2] or group[3]):
+            result.notes.append(
+                "process groups are not recorded: collectives are taken for those of one group of "
+                "all ranks; record with PyTorch 2.2 or newer"
+            )
         _match_group(result, records, group, who)
     return result
 

@@ -15,6 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from whichlayer.analysis.communication import collective_kinds as kinds
+from whichlayer.analysis.errors import TraceError
 from whichlayer.analysis.kernels.calls import MAX_ELEMENTS, OpCall
 from whichlayer.analysis.kernels.dtypes import ITEM_BYTES, dtype_of
 from whichlayer.analysis.text import clean
@@ -73,12 +74,12 @@ class Described:
     Attributes:
         index: int32 (n,), into ``known``.
         known: the distinct descriptions.
-        sequence: int64 (n,), ``Seq`` of the process group, -1 where none is recorded.
+        description: int32 (n,), the ``record_param_comms`` around each launch, -1 for none.
     """
 
     index: Int32
     known: tuple[Collective, ...]
-    sequence: Int64
+    description: Int32
 
 
 def describe(trace: Trace, row: Int32, launch: Int32) -> Described:
@@ -95,13 +96,41 @@ def describe(trace: Trace, row: Int32, launch: Int32) -> Described:
     )
     _, first, inverse = np.unique(keys, axis=0, return_index=True, return_inverse=True)
     number: dict[Collective, int] = {}
-    code, sequence = np.empty(len(first), np.int32), np.empty(len(first), np.int64)
+    code = np.empty(len(first), np.int32)
     for i, at in enumerate(first.tolist()):
         places = [int(rows[at]) for rows in around]
-        found, sequence[i] = _read(trace, int(row[at]), *places)
+        found = _read(trace, int(row[at]), *places)
         code[i] = number.setdefault(found, len(number))
-    inverse = inverse.reshape(-1)
-    return Described(code[inverse], tuple(number), sequence[inverse])
+    return Described(code[inverse.reshape(-1)], tuple(number), around[0])
+
+
+def sequence_numbers(trace: Trace, described: Described, row: Int32) -> Int64:
+    """The number of each collective within its process group, -1 where none is recorded.
+
+    PyTorch 2.5 and newer records it, as ``Seq``. It differs from call to call, so it is not kept
+    with what is alike: the file is read once more, if a first look finds any.
+
+    Args:
+        trace: the recording.
+        described: its collectives.
+        row: int32 (n,), their kernels.
+    """
+    found = np.full(len(row), -1, np.int64)
+    recorded = np.array([bool(one.group) for one in described.known], np.bool_)
+    mine = np.flatnonzero(recorded[described.index])
+    for rows in (row[mine], described.description[mine]):
+        there = rows >= 0
+        if not there.any():
+            continue
+        try:
+            if _count(trace.args(int(rows[there][0])).get("Seq")) is None:
+                continue
+            numbers = [_count(known.get("Seq")) for known in trace.args_of(rows[there])]
+        except TraceError:  # the file has changed, or was no file
+            return found
+        found[mine[there]] = [-1 if number is None else number for number in numbers]
+        return found
+    return found
 
 
 def _texts(trace: Trace, rows: Int32) -> Int64:
@@ -144,18 +173,15 @@ def _named(trace: Trace, launch: Int32) -> tuple[Int32, Int32]:
     return np.array(describes, np.int32), np.array(annotates, np.int32)
 
 
-def _read(
-    trace: Trace, row: int, description: int, annotation: int, operator: int
-) -> tuple[Collective, int]:
-    """One collective, and its sequence number."""
+def _read(trace: Trace, row: int, description: int, annotation: int, operator: int) -> Collective:
+    """One collective, by all that is recorded of it."""
     kernel = trace.name(row)
     details = [trace.detail(row), trace.detail(description) if description >= 0 else {}]
-    sequence = next((n for n in (_count(d.get("Seq")) for d in details) if n is not None), -1)
     places = ("its kernel's arguments", f"{_DESCRIBES} around its launch")
     by_kernel = kinds.kind_of(kernel)
     for detail, place in zip(details, places, strict=True):
         if isinstance(detail.get("Collective name"), str):
-            return _recorded(detail, by_kernel, place), sequence
+            return _recorded(detail, by_kernel, place)
     known = Collective(by_kernel)
     if annotation >= 0:
         told = kinds.kind_of(trace.name(annotation))
@@ -164,7 +190,7 @@ def _read(
     reduces = operator >= 0 and kinds.kind_of(trace.name(operator)) == kinds.ALL_REDUCE
     if known.given is None and reduces and known.kind == kinds.ALL_REDUCE:
         known = _from_tensors(trace, operator, known, OF_OPERATOR)
-    return known, sequence
+    return known
 
 
 def _recorded(detail: Mapping[str, Any], by_kernel: str, place: str) -> Collective:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from whichlayer.analysis.communication.calls import Calls, bounds_of, calls_of
-from whichlayer.analysis.communication.metadata import Collective, describe
+from whichlayer.analysis.communication.metadata import Collective, describe, sequence_numbers
 from whichlayer.analysis.gaps.explain import explain_gap
 from whichlayer.analysis.intervals import Intervals, Measure, union
 from whichlayer.analysis.results import Analysis, Role, Where
@@ -135,7 +135,7 @@ def _record(
         window_ns=window.end_ns - window.start_ns,
         known=described.known,
         index=described.index[order],
-        sequence=described.sequence[order],
+        sequence=sequence_numbers(trace, described, calls.row)[order],
         step=_steps(trace, launched)[order],
         start_ns=calls.start_ns[order],
         end_ns=calls.end_ns[order],

@@ -11,7 +11,15 @@ import numpy as np
 from whichlayer.analysis.errors import TraceWarning
 from whichlayer.analysis.part.needed import NOTHING, Wanted, needed, takes_all
 from whichlayer.analysis.reader.keep import Keep, kept_kinds
-from whichlayer.analysis.trace.columns import Flows, Instants, Int32, Int64, Part, Trace
+from whichlayer.analysis.trace.columns import (
+    Flows,
+    Instants,
+    Int32,
+    Int64,
+    Part,
+    Trace,
+    read_many,
+)
 from whichlayer.analysis.trace.kinds import LaneKind
 from whichlayer.analysis.trace.nesting import nest_slices
 
@@ -105,6 +113,10 @@ class _Renumbered:
     def __call__(self, row: int) -> Mapping[str, Any]:
         """The arguments of one slice."""
         return self.read(int(self.rows[row]))
+
+    def many(self, rows: Int32) -> list[Mapping[str, Any]]:
+        """The arguments of many slices."""
+        return read_many(self.read, self.rows[rows].astype(np.int32))
 
 
 def _warning(part: Part) -> TraceWarning:

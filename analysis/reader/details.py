@@ -1,8 +1,7 @@
 """The arguments of events that analysis needs, kept as text and stored once per distinct set.
 
-Arguments that differ from event to event (indices, addresses, operators' sequence numbers) are
-left out: nothing would be shared. ``Trace.args`` reads those from the file. Collectives keep the
-sequence number of their process group: by it the ranks of a job are compared.
+Arguments that differ from event to event (indices, addresses, sequence numbers) are left
+out: nothing would be shared. ``Trace.args`` reads those from the file.
 """
 
 from __future__ import annotations
@@ -27,7 +26,6 @@ _COLLECTIVE = (
     "Rank",
     "Src Rank",
     "Dst Rank",
-    "Seq",
 )
 
 _OPERATOR = (

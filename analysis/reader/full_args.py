@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,10 +12,13 @@ from whichlayer.analysis.reader.events import DECODE_ERRORS, split_elements
 from whichlayer.analysis.reader.framing import Span
 from whichlayer.analysis.reader.repair import decode_value, versions
 from whichlayer.analysis.reader.source import TraceSource
-from whichlayer.analysis.trace.columns import Int64
+from whichlayer.analysis.trace.columns import Int32, Int64
 
 #: Stretches of text that are kept: who looks at a slice looks at its neighbours.
 _MOST_RECENT = 8
+
+#: So much text at a time is passed on the way to what is wanted.
+_PASSED = 1 << 20
 
 
 class FullArguments:
@@ -52,23 +55,42 @@ class FullArguments:
         self._recent[index] = elements  # the last one used is the last to go
         if len(self._recent) > _MOST_RECENT:
             del self._recent[next(iter(self._recent))]
-        place = event - int(self._first[index])
-        decoded = decode_value(elements[place]) if place < len(elements) else None
-        arguments = decoded.get("args") if isinstance(decoded, dict) else None
-        return arguments if isinstance(arguments, dict) else {}
+        return _arguments(elements, event - int(self._first[index]))
+
+    def read_many(self, events: Int64) -> list[Mapping[str, Any]]:
+        """The arguments of many events, for which the file is read once from front to back.
+
+        Raises:
+            TraceError: the file is gone or has changed since it was loaded.
+        """
+        found: list[Mapping[str, Any]] = [{}] * len(events)
+        index = np.searchsorted(self._first, events, "right") - 1
+        numbers = np.unique(index).tolist()
+        texts = self._texts([self.spans[number] for number in numbers])
+        for number, text in zip(numbers, texts, strict=True):
+            elements = _elements(text)
+            for at in np.flatnonzero(index == number).tolist():
+                found[at] = _arguments(elements, int(events[at] - self._first[number]))
+        return found
 
     def _text(self, span: Span) -> bytes:
+        (text,) = self._texts([span])
+        return text
+
+    def _texts(self, spans: Sequence[Span]) -> Iterator[bytes]:
+        """The text of stretches of the file, which come in its order."""
         try:
             with TraceSource(self._path, limited=False) as source:
                 if source.stamp != self.stamp:
                     raise TraceError(f"{self._path}: it has changed since it was opened")
-                source.skip(span.offset)
-                parts: list[bytes] = []
-                missing = span.length
-                while missing and (block := source.read(missing)):
-                    parts.append(block)
-                    missing -= len(block)
-                return b"".join(parts)
+                place = 0
+                for span in spans:
+                    if place:
+                        _read(source, span.offset - place, keep=False)
+                    else:
+                        source.skip(span.offset)
+                    yield _read(source, span.length)
+                    place = span.offset + span.length
         except OSError as error:
             reason = error.strerror or str(error)
             raise TraceError(f"{self._path}: cannot be read again: {reason}") from error
@@ -89,6 +111,26 @@ class RowArguments:
     def __call__(self, row: int) -> Mapping[str, Any]:
         """The arguments of one slice; see :meth:`FullArguments.read`."""
         return self.source.read(int(self.event[row]))
+
+    def many(self, rows: Int32) -> list[Mapping[str, Any]]:
+        """The arguments of many slices; see :meth:`FullArguments.read_many`."""
+        return self.source.read_many(np.asarray(self.event[rows], np.int64))
+
+
+def _arguments(elements: Sequence[bytes], place: int) -> Mapping[str, Any]:
+    decoded = decode_value(elements[place]) if place < len(elements) else None
+    arguments = decoded.get("args") if isinstance(decoded, dict) else None
+    return arguments if isinstance(arguments, dict) else {}
+
+
+def _read(source: TraceSource, length: int, keep: bool = True) -> bytes:
+    """The next bytes of a source, as many as there are; none where they are just passed."""
+    parts: list[bytes] = []
+    while length > 0 and (block := source.read(length if keep else min(length, _PASSED))):
+        length -= len(block)
+        if keep:
+            parts.append(block)
+    return b"".join(parts)
 
 
 def _elements(text: bytes) -> list[bytes]:

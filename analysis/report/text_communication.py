@@ -11,6 +11,7 @@ from whichlayer.analysis.communication.collectives import (
     find_collectives,
 )
 from whichlayer.analysis.communication.copies import CopyGroup, find_copies
+from whichlayer.analysis.communication.job import compare_devices
 from whichlayer.analysis.report.text_layout import Column, table, wrap
 from whichlayer.analysis.report.units import (
     UNKNOWN,
@@ -59,6 +60,7 @@ def collective_lines(analysis: Analysis) -> list[str]:
         *_rest(groups[_SHOWN:], "collectives"),
         *_notes("–", missing),
         *_notes("GB/s", limits),
+        *_notes("late", _late(analysis)),
     ]
 
 
@@ -72,6 +74,20 @@ def copy_lines(analysis: Analysis) -> list[str]:
         *table(_COPIES, [_copy_row(analysis, group) for group in groups[:_SHOWN]], indent="  "),
         *_rest(groups[_SHOWN:], "copies"),
         *_notes("–", [group.why for group in groups[:_SHOWN] if group.why]),
+    ]
+
+
+def _late(analysis: Analysis) -> list[str]:
+    """Which of several GPUs comes late to the collectives."""
+    compared = compare_devices(analysis)
+    if compared is None:
+        return []
+    lateness = compared.lateness
+    return [
+        f"{compared.records[position].name} comes after the middle one of the GPUs by "
+        f"{time_text(lateness.ranks[position].behind_ns)} in all, and the others waited "
+        f"{time_text(lateness.ranks[position].cost_ns)} for it"
+        for position in lateness.stragglers
     ]
 
 

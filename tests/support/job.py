@@ -21,6 +21,7 @@ def write_job(
     sequence: bool = False,
     busy: bool = False,
     first_step: int | None = None,
+    hidden: bool = False,
     **described: Any,
 ) -> Path:
     """Record a job whose ranks come to the same collectives at different times.
@@ -30,6 +31,7 @@ def write_job(
         arrivals: for each rank, how long after the end of the collective before it is there.
         sequence: record sequence numbers.
         busy: the GPU works until its rank is there; else it idles while its host computes.
+        hidden: every rank computes while it waits in a collective.
         first_step: number of the first step, of one collective each; no steps without.
         described: of the collectives, see ``arguments``.
     """
@@ -49,6 +51,8 @@ def write_job(
             length = longest - own + TRANSFER
             known = arguments(ranks=ranks, seq=number if sequence else None, **described)
             made.kernel(NCCL, begins, length, (begins - 6, 2), stream=20, **known)
+            if hidden:
+                made.kernel("gemm", begins, length, (begins - 3, 1))
             if first_step is not None:
                 made.step(first_step + number, now, own + length + 1)
             now = begins + length + 2

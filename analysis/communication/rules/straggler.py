@@ -3,7 +3,8 @@
 A collective takes as long as its last rank makes it: who comes first waits in it longest, who
 comes last hardly at all. A rank's lateness is therefore the longest duration over the ranks
 minus its own; no clocks are compared. A rank is a straggler if it is behind the middle one of the
-ranks, over all collectives, by at least ``note`` of its window. The first collective of a recording
+ranks, over all collectives, by at least ``note`` of its window, and the others waited for it, with
+nothing else to do, for at least ``cost`` of the windows of all. The first collective of a recording
 does not count: the ranks need not have begun to record at the same time.
 """
 
@@ -17,6 +18,6 @@ RULE = Rule(
     layer=Layer.UNKNOWN,
     title="a rank comes late to the collectives",
     fix="look at what that rank does before them: its own report names the cause",
-    thresholds={"note": 0.05, "major": 0.10},
+    thresholds={"note": 0.05, "major": 0.10, "cost": 0.01},
     source="ours; lateness by durations alone, as collectives end together on all ranks",
 )

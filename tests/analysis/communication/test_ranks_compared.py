@@ -98,6 +98,13 @@ def test_equal_ranks_have_no_straggler(tmp_path: Path) -> None:
     assert all(one.waiting_ns == 0 for one in found.lateness.ranks)
 
 
+def test_rank_that_nobody_waits_for_idly_is_no_straggler(tmp_path: Path) -> None:
+    found = compared(write_job(tmp_path, ARRIVALS, hidden=True))
+    assert found.lateness.ranks[2].behind_ns > 1_000_000
+    assert found.lateness.ranks[2].cost_ns == 0
+    assert found.lateness.stragglers == ()
+
+
 def test_two_ranks_are_enough(tmp_path: Path) -> None:
     found = compared(write_job(tmp_path, ARRIVALS[1:]))
     assert found.lateness.stragglers == (1,)
