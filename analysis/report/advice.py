@@ -29,6 +29,15 @@ RECORDING_SNIPPET = (
 _STACKS = "with_stack=True: names the file and line behind a gap or a kernel"
 _SHAPES = "record_shapes=True: bytes and flops of kernels come from operator shapes"
 
+_LINKS = (
+    "the launch of every kernel: record from before it, with a warm-up step in the schedule, and "
+    "keep args.correlation: without it operator, shapes and what delayed a kernel are unknown"
+)
+_SYNCS = (
+    "experimental_config=_ExperimentalConfig(enable_cuda_sync_events=True): what queued kernels "
+    "waited for"
+)
+
 _NO_GPU = (
     "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]: without GPU activity there is no "
     "verdict"
@@ -39,7 +48,12 @@ _NO_KERNELS = (
 )
 
 #: One wording for one thing: what a place asks for reads as it does elsewhere in the report.
-_KNOWN = (("with_stack=True", _STACKS), ("record_shapes=True", _SHAPES))
+_KNOWN = (
+    ("with_stack=True", _STACKS),
+    ("record_shapes=True", _SHAPES),
+    ("the launch is not in the file", _LINKS),
+    ("enable_cuda_sync_events", _SYNCS),
+)
 
 _MINIMUM_SHARE = 0.01
 """Time below this share of the window is not worth another recording."""
@@ -94,7 +108,28 @@ def _missing(analysis: Analysis, recorded: Recorded) -> list[str]:
         )
     if not recorded.shapes and budget.unjudged_ns > worth:
         lines.append(_SHAPES)
+    if recorded.launches and _unlinked_ns(analysis) > worth:
+        lines.append(_LINKS)
+    if not (analysis.trace.kind == SliceKind.GPU_SYNC).any() and _queued_ns(analysis) > worth:
+        lines.append(_SYNCS)
     above = sum(budget.gap_ns.get(layer, 0) for layer in (Layer.PYTORCH, Layer.UNKNOWN))
     if not recorded.stacks and above > worth:
         lines.append(_STACKS)
     return lines
+
+
+def _unlinked_ns(analysis: Analysis) -> int:
+    """Time of the window that is unjudged, or a gap of unknown cause, for want of a launch."""
+    gaps, activities = analysis.gaps, analysis.activities
+    unlinked = (analysis.trace.launch[activities.row] < 0) & ~activities.judged
+    busy = int(activities.owned_ns[unlinked].sum())
+    unknown = (gaps.layer == Layer.UNKNOWN) & (gaps.launch_row < 0) & (gaps.next_row >= 0)
+    return busy + int((gaps.end_ns - gaps.start_ns)[unknown].sum())
+
+
+def _queued_ns(analysis: Analysis) -> int:
+    """Gaps of unknown cause before work that had been launched in time."""
+    gaps = analysis.gaps
+    queued = (gaps.layer == Layer.UNKNOWN) & (gaps.launch_row >= 0)
+    queued[queued] = analysis.trace.end_ns[gaps.launch_row[queued]] <= gaps.start_ns[queued]
+    return int((gaps.end_ns - gaps.start_ns)[queued].sum())
