@@ -85,7 +85,7 @@ def _evidence(analysis: Analysis, index: int, culprit: int) -> list[str]:
         lines.append(behind)
     elif gaps.rule(index) == "unattributed" and culprit >= 0 and culprit != launch:
         lines.append(_where_it_was(trace, culprit))
-    elif culprit >= 0 and culprit != launch:
+    elif culprit >= 0 and culprit != launch and gaps.rule(index) != "graph-break":
         lines += _culprit_lines(trace, culprit, launch, start, end)
     lines += proof_lines(trace, gaps, index, culprit)
     if gaps.rule(index) in _LOOKS_IDLE and launch >= 0 and end - start >= LOOKED_AT_NS:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 
 from whichlayer.analysis.gaps.causes import recompile
-from whichlayer.analysis.gaps.graph_breaks import place_of_break, region_rows
+from whichlayer.analysis.gaps.graph_breaks import graph_rows, place_of_break, region_of
 from whichlayer.analysis.gaps.optimizers import optimizer_launches, optimizer_span
 from whichlayer.analysis.gaps.receives import received_bytes
 from whichlayer.analysis.gaps.surroundings import thread_name
@@ -22,6 +22,8 @@ from whichlayer.analysis.trace.kinds import LaneKind, SliceKind
 #: At most so many operators that ran at a graph break are named.
 OPERATORS = 4
 _NUMBER = re.compile(r"Torch-Compiled Region: (\d+)")
+#: What Dynamo itself records around compiled code.
+_OF_DYNAMO = re.compile(r"TorchDynamo |Pregraph |AOTDispatcher |Torch-Compiled |CompiledFunction")
 _STACKS = "only recorded stacks (with_stack=True) tell which"
 
 
@@ -46,7 +48,7 @@ def _graph_break(trace: Trace, gaps: Gaps, index: int, culprit: int) -> list[str
     lines = [f"the graph of {clean(function)} broke at {clean(file)}:{line}"]
     before, after = _regions_around(trace, culprit)
     if before >= 0 and after >= 0:
-        names = (clean(trace.name(row)) for row in (before, after))
+        names = (clean(region_of(trace, row)) for row in (before, after))
         lines[0] += ", between " + " and ".join(names)
     low = int(trace.end_ns[before]) if before >= 0 else int(gaps.start_ns[index])
     high = int(trace.start_ns[after]) if after >= 0 else int(gaps.end_ns[index])
@@ -55,8 +57,8 @@ def _graph_break(trace: Trace, gaps: Gaps, index: int, culprit: int) -> list[str
 
 
 def _regions_around(trace: Trace, row: int) -> tuple[int, int]:
-    """The compiled region before the rest of a function, and the first in it; -1 for none."""
-    regions = region_rows(trace)
+    """The compiled graph before the rest of a function, and the first in it; -1 for none."""
+    regions = graph_rows(trace)
     regions = regions[trace.lane_id[regions] == trace.lane_id[row]]
     begin, finish = int(trace.start_ns[row]), int(trace.end_ns[row])
     ended = regions[trace.end_ns[regions] <= begin]
@@ -74,7 +76,7 @@ def _operators_between(trace: Trace, lane: int, low: int, high: int) -> str:
     outer = [row for row in rows.tolist() if trace.start_ns[max(trace.parent[row], 0)] < low
              or trace.kind[trace.parent[row]] != SliceKind.CPU_OP]  # fmt: skip
     names = Counter(clean(trace.name(row)) for row in outer)
-    names = Counter({n: c for n, c in names.items() if not n.startswith("TorchDynamo ")})
+    names = Counter({n: c for n, c in names.items() if not _OF_DYNAMO.match(n)})
     shown = [f"{c} × {n}" if c > 1 else n for n, c in names.most_common(OPERATORS)]
     return ", ".join(shown) + (" …" if len(names) > OPERATORS else "")
 
@@ -85,9 +87,13 @@ def _maybe_break(trace: Trace, gaps: Gaps, index: int, culprit: int) -> list[str
     if launch < 0:
         return []
     around = [launch, *trace.enclosing(launch)]
-    after = next((row for row in around if _NUMBER.match(trace.name(row))), -1)
+    regions = [row for row in around if _NUMBER.match(trace.name(row))]
+    after = regions[0] if regions else -1
     if after < 0 or int(trace.start_ns[after]) <= int(gaps.start_ns[index]):
         return []
+    if len(regions) > 1:
+        inner, outer = (clean(trace.name(row)) for row in regions[:2])
+        return [f"{inner} runs inside {outer}, as after a graph break; {_STACKS}"]
     before, _ = _regions_around(trace, after)
     names = [_NUMBER.match(trace.name(row)) if row >= 0 else None for row in (before, after)]
     if names[0] is None or names[1] is None or names[0][1] == names[1][1]:

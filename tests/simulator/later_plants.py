@@ -54,11 +54,14 @@ def compiling(build: Builder, ns: int, cause: str) -> list[Node]:
     return [Frames((CONVERT,), (whole,), cause)]
 
 
-def region(name: str, body: tuple[Node, ...]) -> list[Node]:
-    """A compiled region behind the look-up of its guards."""
+def region(
+    name: str, frame: str, graph: tuple[Node, ...], rest: tuple[Node, ...] = ()
+) -> list[Node]:
+    """A compiled function behind the look-up of its guards: its graph, and what follows it."""
+    ran = Note("## Call CompiledFxGraph fwwpcmji3ma7 ##", "compile", graph)
     return [
         Op("TorchDynamo Cache Lookup", 12 * US),
-        Op(f"Torch-Compiled Region: {name}", 15 * US, body, 5 * US),
+        Op(f"Torch-Compiled Region: {name}", 15 * US, (Frames((frame,), (ran, *rest)),), 5 * US),
     ]
 
 

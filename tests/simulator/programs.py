@@ -38,6 +38,7 @@ from tests.simulator.later_plants import (
 
 CALL_MODULE = "torch/nn/modules/module.py(1743): _call_impl"
 FETCH = "torch/utils/data/_utils/fetch.py(51): fetch"
+FORWARD = "model.py(40): forward"
 LOADER = "torch/utils/data/dataloader.py(701): __next__"
 SINGLE = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
 WORKERS = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"
@@ -253,20 +254,20 @@ class Builder:
 
     def _broken(self) -> list[Node]:
         """A compiled model, in two parts where its graph breaks."""
-        plant, middle = self._due("graph-break"), self.style.layers // 2
+        plant, middle, frame = self._due("graph-break"), self.style.layers // 2, FORWARD
         if plant is None:
-            return region("0/0", tuple(self._layers(0, self.style.layers)))
-        nodes = region("0/0", tuple(self._layers(0, middle)))
-        nodes += broken(self, self.draw.around(plant.ns), plant.how)
-        rest = tuple(region("1/0", tuple(self._layers(middle, self.style.layers))))
-        return [*nodes, Frames((RESUME,), rest)]
+            return region("0/0", frame, tuple(self._layers(0, self.style.layers)))
+        graph = tuple(self._layers(0, middle))
+        nodes = broken(self, self.draw.around(plant.ns), plant.how)
+        rest = region("1/0", RESUME, tuple(self._layers(middle, self.style.layers)))
+        return region("0/0", frame, graph, (*nodes, *rest))
 
     def _layers(self, first: int, last: int) -> list[Node]:
         nodes: list[Node] = []
         for i in range(first, last):
             layer = self._layer(i)
             if self.style.compiled == "regional":
-                layer = region(f"{i}/0", tuple(layer))
+                layer = region(f"{i}/0", FORWARD, tuple(layer))
             nodes.append(
                 Frames(
                     (f"nn.Module: Block_{i}", CALL_MODULE, f"model.py({60 + i}): forward"),

@@ -137,6 +137,42 @@ def test_a_proven_graph_break_owns_what_lies_between_its_regions(tmp_path: Path)
     assert "20 × aten::mul" in evidence
 
 
+def nested(proof: bool) -> Program:
+    """As Dynamo records it: the rest and its region run inside the function's own region."""
+    program = Program()
+    program.operator("Torch-Compiled Region: 0/0", 2, 2500)
+    program.frame("model.py(40): forward", 4, 2490)
+    program.operator("CompiledFunction", 10, 60)
+    program.kernel("triton_poi_fused_0", 40, 30, (30, 5))
+    program.operator("aten::nonzero", 300, 1400)
+    program.kernel("eager", 1506, 3, (1500, 5))
+    program.operator("Torch-Compiled Region: 1/0", 1810, 600)
+    program.frame(RESUME if proof else "helpers.py(9): scale", 1812, 590)
+    program.operator("AOTDispatcher Runtime Wrapper Prologue", 1850, 40)
+    program.operator("CompiledFunction", 1900, 400)
+    program.kernel("triton_poi_fused_1", 1956, 100, (1950, 5))
+    return program
+
+
+def test_a_break_ends_with_the_graph_inside_the_region_of_the_rest(tmp_path: Path) -> None:
+    analysis = nested(proof=True).analysis(tmp_path)
+    told = gap_time(analysis)
+    assert told["graph-break"] == pytest.approx(1430 + 391, abs=15)
+    assert told["launch-bound"] == pytest.approx(50, abs=5)
+    evidence = " ".join(told_of(analysis, "graph-break").evidence)
+    assert "between Torch-Compiled Region: 0/0 and Torch-Compiled Region: 1/0" in evidence
+    assert "left out of the graphs: aten::nonzero" in evidence
+
+
+def test_a_region_inside_another_is_a_hint_where_no_frame_proves_it(tmp_path: Path) -> None:
+    analysis = nested(proof=False).analysis(tmp_path)
+    gaps = analysis.gaps
+    assert "graph-break" not in gap_time(analysis)
+    texts = (" ".join(explain_gap(analysis, i).evidence) for i in range(len(gaps)))
+    hint = "Torch-Compiled Region: 1/0 runs inside Torch-Compiled Region: 0/0, as after a graph"
+    assert any(hint in text for text in texts)
+
+
 def test_regions_without_that_frame_are_a_hint_and_no_cause(tmp_path: Path) -> None:
     analysis = broken(proof=False).analysis(tmp_path)
     told = gap_time(analysis)
