@@ -230,13 +230,27 @@ class KernelGroup:
         bound: ``memory``, ``compute``, ``latency`` or ``unknown``.
         precision: ``fp32``, ``tf32``, ``bf16`` … or None.
         tensor_cores: True, False or None for unknown.
-        occupancy: ``est. achieved occupancy %`` as recorded, or None.
+        occupancy: percent of the warps of an SM that fit by the launch's registers, shared
+            memory and threads; None where one of them is not recorded.
         lost_ns: time above the ideal, of judged calls.
         layer: who owns the loss (NONE at the roof, UNKNOWN unexplained).
         rule: the rule that explains it, or empty.
         why: one line: how this was judged, or why it was not.
         flags: ``impossible``, ``cache-resident``, ``lower-bound`` …
         rows: int32, the trace rows of the calls.
+        recorded_occupancy: ``est. achieved occupancy %`` as recorded, or None.
+        limiter: what limits ``occupancy``: ``registers``, ``shared memory``, ``warps`` or
+            ``blocks``; or empty.
+        blocks: of the grid of a typical call, or None.
+        resident_blocks: how many of them fit one SM, or None.
+        waves: grid over the blocks that run at once on the whole card, or None.
+        median_ns: duration of a typical call.
+        variability: spread of the middle four fifths of the durations over their median; None
+            where calls are few.
+        drift: how many times as long a call takes in the later half of the steps as in the
+            earlier one; None where that is no more than noise or not known.
+        counters: the command that reads this kernel's hardware counters, where the kernel
+            itself is to blame; else empty.
     """
 
     name: str
@@ -263,6 +277,15 @@ class KernelGroup:
     why: str
     flags: tuple[str, ...]
     rows: Int32
+    recorded_occupancy: float | None = None
+    limiter: str = ""
+    blocks: int | None = None
+    resident_blocks: int | None = None
+    waves: float | None = None
+    median_ns: int = 0
+    variability: float | None = None
+    drift: float | None = None
+    counters: str = ""
 
 
 @dataclass(frozen=True, slots=True)

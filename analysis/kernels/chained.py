@@ -76,7 +76,7 @@ def _chains(
     softmax = np.array([part.is_softmax for part in populations.part], np.bool_)
     if not softmax.any():
         return []
-    order = _program_order(units)
+    order = program_order(units)
     # What a window of calls looks like decides about its chain: look once at each.
     lane = np.pad(trace.lane_id[units.operator_row[order]].astype(np.int64), REACH,
                   constant_values=-1)  # fmt: skip
@@ -106,8 +106,8 @@ def _apart(members: NDArray[np.int64]) -> NDArray[np.int64]:
     return kept
 
 
-def _program_order(units: Units) -> Int64:
-    """Units that an operator launched, thread by thread as the program ran."""
+def program_order(units: Units) -> Int64:
+    """Units that an operator launched, thread by thread as the program ran: int64 (n,)."""
     launched = np.flatnonzero((units.operator_row >= 0) & ~units.layout)
     rows = units.operator_row[launched]
     # Trace rows run thread by thread in time, so placing them sorts them.

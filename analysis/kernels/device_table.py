@@ -319,3 +319,21 @@ _INTEL: Final = (
 
 #: Every row.
 DEVICE_ROWS: Final[tuple[DeviceRow, ...]] = (*_NVIDIA, *_AMD, *_INTEL)
+
+#: Compute capability of NVIDIA's rows by how their names begin, longest first: for a card that
+#: is named by hand, where the recording does not tell.
+_CAPABILITIES: Final[Mapping[str, tuple[int, int]]] = {
+    "GP100": (6, 0), "P100": (6, 0), "P40": (6, 1), "T4": (7, 5), "V100": (7, 0),
+    "Quadro RTX": (7, 5), "A100": (8, 0), "A30": (8, 0), "A10": (8, 6), "A40": (8, 6),
+    "A16": (8, 6), "RTX A": (8, 6), "L4": (8, 9), "L20": (8, 9), "H100": (9, 0), "H200": (9, 0),
+    "GH200": (9, 0), "H20": (9, 0), "B100": (10, 0), "B200": (10, 0), "GB200": (10, 0),
+    "B300": (10, 3), "GB300": (10, 3), "RTX PRO": (12, 0), "RTX 6000 Ada": (8, 9),
+    "GeForce RTX 20": (7, 5), "GeForce RTX 30": (8, 6), "GeForce RTX 40": (8, 9),
+    "GeForce RTX 50": (12, 0),
+}  # fmt: skip
+
+
+def capability_of(row_name: str) -> tuple[int, int] | None:
+    """Compute capability of an NVIDIA row; None for others."""
+    fitting = [start for start in _CAPABILITIES if row_name.startswith(start)]
+    return _CAPABILITIES[max(fitting, key=len)] if fitting else None

@@ -13,16 +13,15 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from whichlayer.analysis.kernels.measure import Floor
+from whichlayer.analysis.kernels.measure import LONGEST_FLOOR_NS, Floor
 
 #: Bytes that take longer than this are work.
 TRIVIAL_NS: Final = 250.0
 #: Categories of kernels that do nothing but stream their bytes.
 STREAMING: Final = ("pointwise", "fill", "copy")
 _FEWEST: Final = 8
-#: Trivial kernels of every GPU seen lie between (p5 of the fastest, p95 of the slowest).
+#: Trivial kernels of every GPU seen take longer (5th percentile of the fastest).
 _SHORTEST_NS: Final = 500.0
-_LONGEST_NS: Final = 8000.0
 
 
 def find_floor(time_ns: NDArray[np.float64]) -> Floor:
@@ -31,4 +30,4 @@ def find_floor(time_ns: NDArray[np.float64]) -> Floor:
     if len(times) < _FEWEST:
         return Floor()
     quartile = float(np.percentile(times, 25))
-    return Floor(float(np.clip(quartile, _SHORTEST_NS, _LONGEST_NS)), measured=True)
+    return Floor(float(np.clip(quartile, _SHORTEST_NS, LONGEST_FLOOR_NS)), measured=True)

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from whichlayer.analysis.kernels.calls import OpCall
+from whichlayer.analysis.kernels.counters import LaunchNumbers
+from whichlayer.analysis.kernels.group_calls import GroupCalls, GroupInput, Members
+from whichlayer.analysis.kernels.launch_shapes import shape_of
 from whichlayer.analysis.kernels.marks import tensor_cores
 from whichlayer.analysis.kernels.measure import Measured
 from whichlayer.analysis.kernels.names import short_name
 from whichlayer.analysis.kernels.numbering import number_pairs
+from whichlayer.analysis.kernels.occupancy import LaunchShape, Residency, residency
 from whichlayer.analysis.kernels.ruling import Ruling
 from whichlayer.analysis.kernels.units import bytes_of
 from whichlayer.analysis.layers import Layer
@@ -26,35 +31,13 @@ _OCCUPANCY = "est. achieved occupancy %"
 _SHAPES_SHOWN = 4
 
 
-@dataclass(frozen=True, slots=True)
-class GroupInput:
-    """The activities as they were given, see :func:`whichlayer.analysis.kernels.judge.judge`."""
-
-    row: Int32
-    start_ns: Int64
-    end_ns: Int64
-    role: NDArray[np.uint8]
-    op_row: Int32
-    owned_ns: Int64
-    total_ns: int
-
-    def in_window(self) -> NDArray[np.bool_]:
-        """Which activities touch the window: those that own some of it, or lie beneath others."""
-        owning = np.flatnonzero(self.owned_ns > 0)
-        if not len(owning):
-            return np.zeros(len(self.row), np.bool_)
-        low, high = self.start_ns[owning].min(), self.end_ns[owning].max()
-        inside: NDArray[np.bool_] = (self.start_ns < high) & (self.end_ns >= low)
-        return inside
-
-
 def build_groups(
     trace: Trace,
     given: GroupInput,
     population: Int64,
     loss: Int64,
-    measured: list[Measured],
-    rulings: list[Ruling],
+    measured: Sequence[Measured | None],
+    rulings: Sequence[Ruling],
 ) -> tuple[Int32, tuple[KernelGroup, ...]]:
     """Group of each activity (int32 (n,), -1 outside the window) and the groups by total time.
 
@@ -63,7 +46,7 @@ def build_groups(
         given: the activities.
         population: int64 (n,), population of each, -1 for collectives and transfers.
         loss: int64 (n,).
-        measured: by population.
+        measured: by population; None where no activity has it.
         rulings: by population.
     """
     group = np.full(len(given.row), -1, np.int32)
@@ -74,23 +57,27 @@ def build_groups(
     inverse, count = number_pairs(trace.name_id[given.row[index]], second)
     total = np.zeros(count, np.int64)
     np.add.at(total, inverse, given.owned_ns[index])
-    lost = np.zeros(count, np.int64)
-    np.add.at(lost, inverse, loss[index])
     by_time = np.lexsort((np.arange(count), -total))
     place = np.empty(count, np.int64)
     place[by_time] = np.arange(count)
     group[index] = place[inverse]
-    order = np.argsort(group[index], kind="stable")
-    members = np.split(index[order], np.cumsum(np.bincount(group[index]))[:-1])
+    lost = np.zeros(count, np.int64)
+    np.add.at(lost, place[inverse], loss[index])
+    members = Members.sorted_by(group[index], given.row[index], given, index)
+    describe = _Describer(trace, given.total_ns)
+    lead = index[members.lead]
+    columns = zip(
+        population[lead].tolist(), given.role[lead].tolist(), given.op_row[lead].tolist(),
+        total[by_time].tolist(), lost.tolist(), strict=True,
+    )  # fmt: skip
     groups = []
-    for at, rows in enumerate(members):
-        which = int(population[rows[0]])
-        old = int(by_time[at])
-        make = _Maker(trace, given, rows, int(total[old]), int(lost[old]))
-        if which < 0:
-            groups.append(make.unjudged())
+    for at, (which, role, operator, total_ns, lost_ns) in enumerate(columns):
+        call = members.call(at)
+        own = measured[which] if which >= 0 else None
+        if own is None:
+            groups.append(describe.unjudged(call, role, operator, total_ns))
         else:
-            groups.append(make.judged(measured[which], rulings[which]))
+            groups.append(describe.judged(call, operator, total_ns, lost_ns, own, rulings[which]))
     return group, tuple(groups)
 
 
@@ -102,35 +89,34 @@ def _second_key(trace: Trace, given: GroupInput, population: Int64) -> Int64:
     return np.where(population >= 0, population, -2 - details)
 
 
-@dataclass(frozen=True, slots=True)
-class _Maker:
-    """Builds one group."""
+class _Describer:
+    """Puts groups into words and figures; what many of them share is read once."""
 
-    trace: Trace
-    given: GroupInput
-    members: NDArray[np.intp]
-    total_ns: int
-    lost_ns: int
+    def __init__(self, trace: Trace, total_ns: int) -> None:
+        self._trace = trace
+        self._total_ns = total_ns
+        self._operators: dict[tuple[int, int], tuple[str, str]] = {}
+        self._numbers: dict[str, LaunchNumbers] = {}
 
-    def unjudged(self) -> KernelGroup:
+    def unjudged(self, call: GroupCalls, role: int, op_row: int, total_ns: int) -> KernelGroup:
         """A collective or a transfer: what it costs is told by the gaps around it."""
-        trace, lead = self.trace, int(self.given.row[self.members[0]])
-        name = trace.name(lead)
-        kernel = trace.kind[lead] == SliceKind.KERNEL
-        size = -1 if kernel else bytes_of(trace.detail(lead))
-        operator, shapes = self._operator()
-        communicates = self.given.role[self.members[0]] == Role.COMM
+        trace = self._trace
+        name, detail = trace.name(call.lead), trace.detail(call.lead)
+        kernel = bool(trace.kind[call.lead] == SliceKind.KERNEL)
+        size = -1 if kernel else bytes_of(detail)
+        operator, shapes = self._operator(op_row)
+        communicates = role == Role.COMM
         return KernelGroup(
             name=name,
             short_name=short_name(name),
             operator=operator,
             shapes=shapes if kernel else _size_text(size),
-            calls=len(self.members),
-            total_ns=self.total_ns,
-            share=self.total_ns / self.given.total_ns if self.given.total_ns > 0 else 0.0,
+            calls=call.count,
+            total_ns=total_ns,
+            share=self._share(total_ns),
             bytes=size if size >= 0 else None,
             flops=None,
-            gbps=self._copy_speed(size),
+            gbps=size * call.count / call.span_ns if size >= 0 and call.span_ns > 0 else None,
             tflops=None,
             bandwidth_fraction=None,
             flops_fraction=None,
@@ -138,7 +124,7 @@ class _Maker:
             bound="unknown",
             precision=None,
             tensor_cores=False if not kernel or communicates else None,
-            occupancy=self._occupancy(lead),
+            occupancy=None,
             lost_ns=0,
             layer=Layer.NONE,
             rule="",
@@ -148,61 +134,115 @@ class _Maker:
                 else "a transfer: its cost is the gap it leaves"
             ),
             flags=(),
-            rows=np.sort(self.given.row[self.members]).astype(np.int32),
+            rows=call.rows,
+            recorded_occupancy=_recorded_occupancy(detail),
+            median_ns=call.median_ns,
+            variability=call.variability,
         )
 
-    def judged(self, measured: Measured, ruling: Ruling) -> KernelGroup:
+    def judged(
+        self,
+        call: GroupCalls,
+        op_row: int,
+        total_ns: int,
+        lost_ns: int,
+        measured: Measured,
+        ruling: Ruling,
+    ) -> KernelGroup:
         """A group of the device's own work."""
-        base = self.unjudged()
-        known = measured.time_ns > 0
-        lost = self.lost_ns if ruling.judged else 0
-        settled = ruling.judged and not lost
-        return replace(
-            base,
-            operator=base.operator or measured.operator,
+        trace = self._trace
+        name, kernel = trace.name(call.lead), trace.kind[call.lead] == SliceKind.KERNEL
+        operator, shapes = self._operator(op_row)
+        size = -1 if kernel else bytes_of(trace.detail(call.lead))
+        lost = lost_ns if ruling.judged else 0
+        vendor = measured.peaks.vendor
+        shape = shape_of(trace, call.typical, vendor)
+        fits = _residency(shape, measured)
+        cuda = ruling.layer == Layer.CUDA and lost > 0 and bool(kernel)
+        return KernelGroup(
+            name=name,
+            short_name=short_name(name),
+            operator=operator or measured.operator,
+            shapes=shapes if kernel else _size_text(size),
+            calls=call.count,
+            total_ns=total_ns,
+            share=self._share(total_ns),
             bytes=measured.work.bytes,
             flops=measured.work.flops,
             gbps=measured.gbps,
             tflops=measured.tflops,
             bandwidth_fraction=measured.bandwidth_share,
             flops_fraction=measured.rate_share,
-            roof_fraction=self._roof_share(measured, ruling, lost) if known else None,
+            roof_fraction=_roof_share(measured, ruling, lost, total_ns),
             bound=ruling.bound,
             precision=measured.precision,
-            tensor_cores=tensor_cores(base.name, measured.peaks.vendor),
+            tensor_cores=tensor_cores(name, vendor),
+            occupancy=100 * fits.occupancy if fits is not None else None,
             lost_ns=lost,
-            layer=Layer.NONE if settled else ruling.layer,
+            layer=Layer.NONE if ruling.judged and not lost else ruling.layer,
             rule=ruling.rule,
             why=_why(measured, ruling),
             flags=ruling.flags,
+            rows=call.rows,
+            recorded_occupancy=_recorded_occupancy(trace.detail(call.typical)),
+            limiter=fits.limiter if fits is not None else "",
+            blocks=shape.blocks if shape is not None else None,
+            resident_blocks=fits.resident if fits is not None else None,
+            waves=fits.waves if fits is not None else None,
+            median_ns=call.median_ns,
+            variability=call.variability,
+            drift=measured.drift,
+            counters=self._counters(call.typical, vendor) if cuda else "",
         )
 
-    def _roof_share(self, measured: Measured, ruling: Ruling, lost: int) -> float | None:
-        """Ideal time over time, by the very ideal that the loss was measured against."""
-        if lost > 0:
-            return 1 - lost / self.total_ns
-        if ruling.bound == "unknown":
-            return None
-        share = measured.ideal_ns(measured.rate) / measured.time_ns
-        return min(share, 1.0) if ruling.judged else share
+    def _share(self, total_ns: int) -> float:
+        return total_ns / self._total_ns if self._total_ns > 0 else 0.0
 
-    def _operator(self) -> tuple[str, str]:
-        row = int(self.given.op_row[self.members[0]])
+    def _operator(self, row: int) -> tuple[str, str]:
         if row < 0:
             return "", ""
-        name = self.trace.name(row)
-        return name, shapes_text(OpCall.from_detail(name, self.trace.detail(row)))
+        trace = self._trace
+        key = int(trace.name_id[row]), int(trace.detail_id[row])
+        found = self._operators.get(key)
+        if found is None:
+            name = trace.name(row)
+            found = name, shapes_text(OpCall.from_detail(name, trace.detail(row)))
+            self._operators[key] = found
+        return found
 
-    def _copy_speed(self, size: int) -> float | None:
-        spans = self.given.end_ns[self.members] - self.given.start_ns[self.members]
-        total = int(spans.sum())
-        return size * len(self.members) / total if size >= 0 and total > 0 else None
+    def _counters(self, row: int, vendor: str) -> str:
+        if vendor not in self._numbers:
+            self._numbers[vendor] = LaunchNumbers(self._trace, vendor)
+        return self._numbers[vendor].command(row)
 
-    def _occupancy(self, lead: int) -> float | None:
-        value = self.trace.detail(lead).get(_OCCUPANCY)
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            return None
-        return float(value) if 0 <= value <= 100 else None
+
+def _residency(shape: LaunchShape | None, measured: Measured) -> Residency | None:
+    peaks = measured.peaks
+    if shape is None or peaks.sm is None:
+        return None
+    known = measured.residency
+    if known is not None and known.shape == shape:
+        return known
+    return residency(shape, peaks.sm, peaks.units)
+
+
+def _roof_share(measured: Measured, ruling: Ruling, lost: int, total_ns: int) -> float | None:
+    """Ideal time over time, by the very ideal that the loss was measured against."""
+    if measured.time_ns <= 0:
+        return None
+    if lost > 0:
+        return 1 - lost / total_ns
+    if ruling.bound == "unknown":
+        return None
+    share = measured.ideal_ns(measured.rate) / measured.time_ns
+    return min(share, 1.0) if ruling.judged else share
+
+
+def _recorded_occupancy(detail: Mapping[str, Any]) -> float | None:
+    value = detail.get(_OCCUPANCY)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if 0 <= value <= 100 else None
 
 
 def _why(measured: Measured, ruling: Ruling) -> str:

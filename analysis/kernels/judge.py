@@ -6,7 +6,8 @@ same kernel is judged alike whatever stretch of the trace is looked at.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 
@@ -15,21 +16,37 @@ from numpy.typing import NDArray
 
 from whichlayer.analysis.intervals import Measure, union
 from whichlayer.analysis.kernels.chained import Chained, find_chained
-from whichlayer.analysis.kernels.groups import GroupInput, build_groups
+from whichlayer.analysis.kernels.drift import Drift, find_drift
+from whichlayer.analysis.kernels.elementwise_chains import find_elementwise
+from whichlayer.analysis.kernels.group_calls import GroupInput
+from whichlayer.analysis.kernels.groups import build_groups
 from whichlayer.analysis.kernels.measure import Floor, Measured
 from whichlayer.analysis.kernels.overlaps import find_clusters, owned_times
 from whichlayer.analysis.kernels.peaks import DeviceMatch
 from whichlayer.analysis.kernels.populations import (
+    Among,
     Populations,
     describe,
     effective_times,
     find_floors,
 )
-from whichlayer.analysis.kernels.rules import unfused_attention
-from whichlayer.analysis.kernels.ruling import Ruling, bound_of, figures_of, rule_on
+from whichlayer.analysis.kernels.rules import (
+    kernel_drift,
+    unfused_attention,
+    unfused_elementwise,
+)
+from whichlayer.analysis.kernels.ruling import (
+    Ruling,
+    bound_of,
+    figures_of,
+    flags_of,
+    rule_on,
+    thresholds_of,
+)
 from whichlayer.analysis.kernels.units import Units, gather_units
 from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.results import KernelGroup, Role
+from whichlayer.analysis.rule import Rule
 from whichlayer.analysis.trace.columns import Trace
 
 Int64 = NDArray[np.int64]
@@ -47,6 +64,7 @@ class _Variant(IntEnum):
     ALONE = 0
     OVERLAPPED = 1
     CHAINED = 2
+    ELEMENTWISE = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +93,7 @@ class Judgement:
 class _Verdicts:
     """By population and variant (``population * len(_Variant) + variant``)."""
 
-    measured: list[Measured]
+    measured: list[Measured | None]
     rulings: list[Ruling]
 
 
@@ -88,6 +106,7 @@ class _Timing:
     spoilt: Bool
     cluster: Int64
     chained: Chained
+    elementwise: Chained
 
 
 def judge(
@@ -132,12 +151,22 @@ def judge(
     effective, overlapped, spoilt = effective_times(units, populations, cluster, time, span)
     beside = _beside_collectives(units, device, start_ns, end_ns, role, span)
     overlapped, spoilt = overlapped | beside, spoilt | beside
-    wanted = {**unfused_attention.RULE.thresholds, **settings.get("unfused-attention", {})}
+    wanted = thresholds_of(unfused_attention.RULE, settings)
     chained = find_chained(trace, units, populations, effective, spoilt, distinct, floors, wanted)
-    timing = _Timing(time, effective, spoilt, cluster, chained)
+    elementwise = find_elementwise(
+        trace, units, populations, effective, spoilt | overlapped | chained.member, distinct,
+        floors, thresholds_of(unfused_elementwise.RULE, settings),
+    )  # fmt: skip
+    timing = _Timing(time, effective, spoilt, cluster, chained, elementwise)
     variant = np.where(chained.member, _Variant.CHAINED, overlapped.astype(np.int64))
+    variant[elementwise.member] = _Variant.ELEMENTWISE
     place = units.population * len(_Variant) + variant
-    verdicts = _rule(units, populations, place, timing, distinct, floors, settings)
+    begun = start_ns[units.members[units.offsets[:-1]]]
+    drift = find_drift(
+        trace, place, begun, effective, len(_Variant) * len(populations),
+        thresholds_of(kernel_drift.RULE, settings),
+    )  # fmt: skip
+    verdicts = _rule(units, populations, place, timing, drift, distinct, floors, settings)
     fraction, judged = _losses(verdicts, place, timing)
     return _spread(
         trace, verdicts, units, place, fraction, judged,
@@ -211,6 +240,7 @@ def _rule(
     populations: Populations,
     place: Int64,
     timing: _Timing,
+    drift: Drift,
     peaks: list[DeviceMatch],
     floors: list[Floor],
     settings: Settings,
@@ -221,42 +251,66 @@ def _rule(
     times = np.bincount(place, weights=timing.effective, minlength=count)
     bad = np.bincount(place, weights=timing.spoilt, minlength=count)
     sizes = np.zeros(count, np.int64)
-    np.maximum.at(sizes, place, timing.chained.size)
-    found = _Verdicts([], [])
-    for index in range(count):
+    np.maximum.at(sizes, place, timing.chained.size + timing.elementwise.size)
+    among = _among(units, populations, timing.time, drift)
+    launches = units.launches[units.first].tolist()
+    found = _Verdicts([None] * count, [_NOTHING] * count)
+    for index in np.flatnonzero(calls).tolist():
         base, variant = divmod(index, len(_Variant))
         at, number = populations.match[base], int(calls[index])
-        if not number and index:  # no unit is judged so: what stands there is never read
-            found.measured.append(found.measured[0])
-            found.rulings.append(_NOTHING)
-            continue
         measured = populations.measured(
-            base, peaks[at], floors[at], number, int(units.launches[units.first[base]]),
-            float(times[index]) / max(1, number),
+            base, peaks[at], floors[at], number, launches[base], float(times[index]) / number,
+            among(index), overlapped=variant == _Variant.OVERLAPPED,
         )  # fmt: skip
-        if variant == _Variant.OVERLAPPED:
-            measured = replace(measured, overlapped=True)
-        if not number:
-            ruling = _NOTHING
-        elif variant == _Variant.CHAINED:
-            ruling = _chain_ruling(measured, int(sizes[index]))
+        if variant >= _Variant.CHAINED:
+            ruling = _chain_ruling(measured, _CHAIN_RULES[_Variant(variant)], int(sizes[index]))
         else:
             ruling = rule_on(measured, settings)
         if ruling.judged and bad[index]:
             ruling = replace(ruling, judged=False, rule="", layer=Layer.UNKNOWN, why=_SPOILT)
-        found.measured.append(measured)
-        found.rulings.append(ruling)
+        found.measured[index] = measured
+        found.rulings[index] = ruling
     return found
+
+
+def _among(
+    units: Units, populations: Populations, time: Int64, drift: Drift
+) -> Callable[[int], Among]:
+    """How each population and variant stands among all others."""
+    count = len(populations)
+    own = np.bincount(units.population, weights=time, minlength=count)
+    whole = max(float(own.sum()), 1.0)
+    by_kind = {"": 0.0}
+    for kind, taken in zip(populations.kind, own.tolist(), strict=True):
+        if kind:
+            by_kind[kind] = by_kind.get(kind, 0.0) + taken
+    ratio = np.where(drift.proven, drift.ratio, np.nan).tolist()
+    earlier, share = drift.earlier_ns.tolist(), (own / whole).tolist()
+
+    def among(index: int) -> Among:
+        base = index // len(_Variant)
+        moved = None if math.isnan(ratio[index]) else ratio[index]
+        kind = by_kind[populations.kind[base]] / whole
+        return Among(share[base], kind, moved, earlier[index])
+
+    return among
 
 
 _NOTHING = Ruling(False, "", Layer.UNKNOWN, "unknown", 0.0, 0.0, "")
 _SPOILT = "shares the card with a collective or with kernels whose work is not known"
 
 
-def _chain_ruling(measured: Measured, size: int) -> Ruling:
-    rule = unfused_attention.RULE
-    said = f"one of {size} operators of an attention that is not fused; {figures_of(measured)}"
-    return Ruling(True, rule.id, rule.layer, bound_of(measured), 0.0, 0.0, said)
+_CHAIN_RULES = {
+    _Variant.CHAINED: (unfused_attention.RULE, "an attention that is not fused"),
+    _Variant.ELEMENTWISE: (unfused_elementwise.RULE, "a chain that one kernel could do"),
+}
+
+
+def _chain_ruling(measured: Measured, chain: tuple[Rule, str], size: int) -> Ruling:
+    rule, what = chain
+    said = f"one of {size} operators of {what}; {figures_of(measured)}"
+    flags = flags_of(measured)
+    return Ruling(True, rule.id, rule.layer, bound_of(measured), 0.0, 0.0, said, flags)
 
 
 def _losses(verdicts: _Verdicts, place: Int64, timing: _Timing) -> tuple[Float64, Bool]:
@@ -285,8 +339,9 @@ def _losses(verdicts: _Verdicts, place: Int64, timing: _Timing) -> tuple[Float64
         total(lost) * np.minimum(stretch, 1.0), losing, out=np.zeros_like(owned), where=losing > 0
     )
     fraction = np.where(lost > 0, np.minimum(share, 1.0), 0.0)
-    chained = timing.chained
-    return np.where(chained.member, chained.fraction, fraction), judged
+    for chain in (timing.chained, timing.elementwise):
+        fraction = np.where(chain.member, chain.fraction, fraction)
+    return fraction, judged
 
 
 def _spread(

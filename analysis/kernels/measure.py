@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from whichlayer.analysis.kernels.marks import tensor_cores
+from whichlayer.analysis.kernels.occupancy import Residency
 from whichlayer.analysis.kernels.peaks import DeviceMatch
 from whichlayer.analysis.kernels.work import Work
 
@@ -16,6 +18,8 @@ ATTAINABLE_BANDWIDTH: Final = 0.9
 #: From these shares on a kernel is at the roof and its loss counts as none.
 ROOF_BANDWIDTH: Final = 0.80
 ROOF_RATE: Final = 0.85
+#: Trivial kernels of every GPU seen are shorter (95th percentile of the slowest).
+LONGEST_FLOOR_NS: Final = 8000.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +58,13 @@ class Measured:
         peaks: of the device.
         precision: in which the products ran, or None.
         overlapped: other work of the device ran at the same time.
+        kind: ``cast`` or ``copy`` where a call does nothing else, or empty.
+        blocks: of the grid of its longest kernel, 0 where unknown.
+        residency: of that kernel, or None.
+        share: of the device's own work in the recording, all calls together.
+        kind_share: likewise of all calls of its kind, 0 for none.
+        drift: a later call takes so many times as long as an earlier one, or None.
+        earlier_ns: what a call took in the earlier half of the steps.
     """
 
     operator: str
@@ -66,6 +77,13 @@ class Measured:
     peaks: DeviceMatch
     precision: str | None = None
     overlapped: bool = False
+    kind: str = ""
+    blocks: int = 0
+    residency: Residency | None = None
+    share: float = 0.0
+    kind_share: float = 0.0
+    drift: float | None = None
+    earlier_ns: float = 0.0
 
     @property
     def is_matrix(self) -> bool:
@@ -158,3 +176,29 @@ class Measured:
     def eff_share(self) -> float | None:
         """Of what good large products reach on this card."""
         return None if self.rate_share is None else self.rate_share / self.peaks.eff
+
+    @property
+    def efficiency(self) -> float | None:
+        """Of the roof that binds it, its launches' floor taken off; None where unknown.
+
+        Above the ridge of what good large products reach, else of the data sheet's bandwidth.
+        """
+        if self.above_ridge:
+            return self.eff_share
+        moving = self.time_ns - self.launches * self.floor.excused_ns
+        if self.memory_ns <= 0 or moving <= 0:
+            return None
+        return min(1.0, self.memory_ns * ATTAINABLE_BANDWIDTH / moving)
+
+    @property
+    def has_products(self) -> bool:
+        """Whether a kernel does matrix products, whatever its operator is called."""
+        vendor = self.peaks.vendor
+        return any(
+            tensor_cores(name, vendor) or name.startswith("triton_tem_") for name in self.kernels
+        )
+
+    def outlasts(self, trivial_kernels: float) -> bool:
+        """Whether it takes longer than so many trivial kernels, the slowest of all GPUs if unsure."""
+        floor = self.floor.ns if self.floor.measured else LONGEST_FLOOR_NS
+        return self.time_ns > trivial_kernels * self.launches * floor

@@ -147,6 +147,14 @@ def _plain(text: str) -> str:
     return last if len(last) > 6 or "::" not in base else "::".join(base.split("::")[-2:])
 
 
+@lru_cache(maxsize=65536)
+def function_name(name: str) -> str:
+    """The function's own name without scopes, templates and parameters, as ``ncu`` knows it."""
+    text = name[:_READ].strip()
+    text = _demangled(text) if text.startswith("_Z") else text
+    return _tidy(_function(text)).split("<", 1)[0].split("(", 1)[0].strip()
+
+
 def _tidy(base: str) -> str:
     return base.rsplit("::", 1)[-1]
 

@@ -15,7 +15,13 @@ from whichlayer.analysis.kernels.device_names import (
     split_rows,
     vendor_of,
 )
-from whichlayer.analysis.kernels.device_table import ASSUMED_EFF, DeviceRow
+from whichlayer.analysis.kernels.device_table import (
+    ASSUMED_EFF,
+    DEVICE_ROWS,
+    DeviceRow,
+    capability_of,
+)
+from whichlayer.analysis.kernels.sm_limits import SmLimits, limits_of
 from whichlayer.analysis.results import Options
 
 #: A unit count further off than this is a slice, a partition or another product.
@@ -25,6 +31,8 @@ _UNIT_SLACK: Final = 0.02
 _ASSUMED_GHZ: Final = 1.7
 #: What a recorded bandwidth may be, GB/s; anything else is in another unit, or wrong.
 _BANDWIDTH_GBPS: Final = (5.0, 50_000.0)
+#: No GPU has so many multiprocessors; larger figures are damaged input.
+_MOST_UNITS: Final = 1 << 16
 #: FMA per clock and SM, FP16/BF16 with FP32 accumulation, by (major, minor).
 _HALF_FMA: Final = {
     (7, 0): 512, (7, 5): 512, (8, 0): 1024, (8, 6): 512, (8, 9): 512, (9, 0): 2048,
@@ -48,6 +56,8 @@ class DeviceMatch:
         resident_bytes: how much of it one kernel can count on.
         unconfirmed: figures (``bandwidth`` or a precision) that no verdict may rest on.
         consumer: a GeForce part: boost clocks exceed the data sheet's.
+        units: SMs or compute units, 0 where unknown.
+        sm: what one of NVIDIA's SMs holds, or None.
     """
 
     model: str | None
@@ -61,6 +71,8 @@ class DeviceMatch:
     resident_bytes: int | None = None
     unconfirmed: frozenset[str] = frozenset()
     consumer: bool = False
+    units: int = 0
+    sm: SmLimits | None = None
 
     @property
     def confirmed(self) -> bool:
@@ -94,7 +106,18 @@ def match_device(
         found = _from_row(row, f"{row.name}, as asked for")
     else:
         found = _recognise(entry, header)
-    return _with_overrides(found, options)
+    return _with_overrides(_with_units(found, entry), options)
+
+
+def _with_units(found: DeviceMatch, entry: Mapping[str, Any]) -> DeviceMatch:
+    """A match with its multiprocessors, as the file tells them, else as the row does."""
+    row = next((row for row in DEVICE_ROWS if row.name == found.model), None)
+    told = _number(entry, "numSms") or _number(entry, "multiProcessorCount")
+    units = told if told and told < _MOST_UNITS else (row.units if row is not None else 0)
+    if found.vendor != "nvidia":
+        return replace(found, units=int(units))
+    capability = _capability(entry) or capability_of(found.model or "")
+    return replace(found, units=int(units), sm=limits_of(capability, entry))
 
 
 def device_entry(number: int, header: Mapping[str, Any]) -> Mapping[str, Any] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -9,9 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whichlayer.analysis.kernels.attention_chains import Part
+from whichlayer.analysis.kernels.dtypes import DTYPE_ENUM, FLOATS
 from whichlayer.analysis.kernels.floor import STREAMING, TRIVIAL_NS, find_floor
+from whichlayer.analysis.kernels.launch_shapes import shape_of
 from whichlayer.analysis.kernels.marks import precision_of
 from whichlayer.analysis.kernels.measure import Floor, Measured
+from whichlayer.analysis.kernels.occupancy import LaunchShape, Residency, residency
 from whichlayer.analysis.kernels.peaks import DeviceMatch
 from whichlayer.analysis.kernels.units import Units, describe_unit
 from whichlayer.analysis.kernels.work import OpCall, Work
@@ -36,6 +40,10 @@ class Populations:
     Attributes:
         work, operator, kernels, precision: as in ``Measured``.
         part: what the search for attention chains sees.
+        kind: as in ``Measured``.
+        result: shape of the largest tensor, which a pointwise result has.
+        inputs: shape and bytes of each tensor.
+        blocks, residency: of its longest kernel, as in ``Measured``.
         match: which peaks apply.
         demand: (memory, compute) nanoseconds that the work takes at best.
     """
@@ -45,6 +53,11 @@ class Populations:
     kernels: list[tuple[str, ...]] = field(default_factory=list)
     precision: list[str | None] = field(default_factory=list)
     part: list[Part] = field(default_factory=list)
+    kind: list[str] = field(default_factory=list)
+    result: list[tuple[int, ...]] = field(default_factory=list)
+    inputs: list[tuple[tuple[tuple[int, ...], int], ...]] = field(default_factory=list)
+    blocks: list[int] = field(default_factory=list)
+    residency: list[Residency | None] = field(default_factory=list)
     match: list[int] = field(default_factory=list)
     demand: list[tuple[float, float]] = field(default_factory=list)
 
@@ -52,7 +65,13 @@ class Populations:
         return len(self.work)
 
     def add(
-        self, call: OpCall, kernels: tuple[str, ...], work: Work, match: int, peaks: DeviceMatch
+        self,
+        call: OpCall,
+        kernels: tuple[str, ...],
+        work: Work,
+        match: int,
+        peaks: DeviceMatch,
+        shape: LaunchShape | None = None,
     ) -> None:
         """Append one population."""
         precision = None
@@ -75,6 +94,13 @@ class Populations:
                 tensors[0].item_bytes if tensors else 0,
             )
         )
+        self.kind.append(copy_kind(call, work))
+        self.result.append(max((one.shape for one in tensors), key=math.prod, default=()))
+        self.inputs.append(tuple((one.shape, one.count * one.item_bytes) for one in tensors))
+        self.blocks.append(shape.blocks if shape is not None else 0)
+        self.residency.append(
+            residency(shape, peaks.sm, peaks.units) if shape is not None and peaks.sm else None
+        )
         self.match.append(match)
         self.demand.append((measured.memory_ns, measured.compute_ns))
 
@@ -86,13 +112,47 @@ class Populations:
         calls: int,
         launches: int,
         time_ns: float,
+        among: Among,
+        *,
+        overlapped: bool = False,
     ) -> Measured:
         """One population with its time."""
         found = Measured(
             self.operator[index], self.kernels[index], self.work[index], calls, launches, time_ns,
-            floor, peaks, self.precision[index],
+            floor, peaks, self.precision[index], overlapped, self.kind[index], self.blocks[index],
+            self.residency[index], among.share, among.kind_share, among.drift, among.earlier_ns,
         )  # fmt: skip
         return with_proven_precision(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Among:
+    """A population among all others; attributes as in ``Measured``."""
+
+    share: float = 0.0
+    kind_share: float = 0.0
+    drift: float | None = None
+    earlier_ns: float = 0.0
+
+
+def copy_kind(call: OpCall, work: Work) -> str:
+    """``cast`` for a copy between floating-point types, ``copy`` for one that changes nothing.
+
+    Copies that also reorder, and casts to or from integers and truth values, are neither.
+    """
+    if work.category != "copy" or call.name.removeprefix("aten::") not in _COPIES:
+        return ""
+    if not work.casts:
+        return "copy"
+    types = {tensor.dtype for tensor in call.tensors()}
+    if call.name == "aten::_to_copy":
+        types.add(DTYPE_ENUM.get(int(call.number(1) or -1), ""))
+    return "cast" if types <= set(FLOATS) else ""
+
+
+_COPIES: Final = frozenset({
+    "copy_", "clone", "contiguous", "_to_copy", "cat", "_cat", "stack", "concat", "concatenate", "",
+})  # fmt: skip
 
 
 def with_proven_precision(measured: Measured) -> Measured:
@@ -134,7 +194,10 @@ def describe(
         of_old[index] = place
         if place == len(first):
             first.append(unit)
-            found.add(call, tuple(sorted(set(names))), work, at, peaks[at])
+            rows = row[members]
+            longest = int(rows[np.argmax(trace.end_ns[rows] - trace.start_ns[rows])])
+            shape = shape_of(trace, longest, peaks[at].vendor)
+            found.add(call, tuple(sorted(set(names))), work, at, peaks[at], shape)
     population = of_old[units.population] if len(of_old) else units.population
     return replace(units, population=population, first=np.array(first, np.int64)), found
 

@@ -17,13 +17,17 @@ from typing import Final
 from whichlayer.analysis.kernels import rules
 from whichlayer.analysis.kernels.marks import takes_shortcuts
 from whichlayer.analysis.kernels.measure import ROOF_BANDWIDTH, Measured
+from whichlayer.analysis.kernels.rules.kernel_drift import RULE as DRIFT
 from whichlayer.analysis.layers import Layer
-from whichlayer.analysis.rule import rule_modules
+from whichlayer.analysis.rule import Rule, rule_modules
 
 #: Clocks and rounding may carry a rate this far above the data sheet honestly (rules Q10).
 RATE_SLACK: Final = 1.1
 CONSUMER_RATE_SLACK: Final = 1.3
-_BANDWIDTH_SLACK: Final = 1.02
+#: A bandwidth up to so many times the data sheet's is at the roof, not above it.
+BANDWIDTH_SLACK: Final = 1.02
+#: Shown as a flag whatever explains the loss.
+DRIFTS: Final = DRIFT.thresholds["slower"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,20 +59,21 @@ def rule_on(
     measured: Measured, settings: Mapping[str, Mapping[str, float]] | None = None
 ) -> Ruling:
     """Judge a population; ``settings`` replaces thresholds by rule id."""
+    settings = settings or {}
     flags = _flags(measured)
-    for module in _ordered_rules():
-        if getattr(module, "AVOIDABLE", False) and module.applies(measured, module.RULE.thresholds):
+    for module in _avoidable_rules():
+        if module.applies(measured, thresholds_of(module.RULE, settings)):
             rule, said = module.RULE, module.why(measured)
-            return Ruling(True, rule.id, rule.layer, "unknown", 0.0, 0.0, said, flags)
+            marks = flags_of(measured)
+            return Ruling(True, rule.id, rule.layer, bound_of(measured), 0.0, 0.0, said, marks)
     doubt = _doubt(measured)
     if doubt is not None:
-        reason, flag = doubt
-        marks = flags if not flag or flag in flags else (*flags, flag)
-        return Ruling(False, "", Layer.UNKNOWN, bound_of(measured), 0.0, 0.0, reason, marks)
+        marks = flags_of(measured)
+        return Ruling(False, "", Layer.UNKNOWN, bound_of(measured), 0.0, 0.0, doubt[0], marks)
     for module in _ordered_rules():
-        thresholds = {**module.RULE.thresholds, **(settings or {}).get(module.RULE.id, {})}
+        thresholds = thresholds_of(module.RULE, settings)
         if module.applies(measured, thresholds):
-            return _ruled(measured, module, flags)
+            return _ruled(measured, module, thresholds, flags)
     ideal, roof = measured.ideal_ns(measured.rate), measured.roof_ns(measured.rate)
     if measured.time_ns <= max(ideal, roof):
         # On the whole as fast as a well-made kernel: single slow calls are noise.
@@ -79,7 +84,18 @@ def rule_on(
     return Ruling(True, "", Layer.UNKNOWN, bound_of(measured), ideal, roof, said, flags)
 
 
-def _ruled(measured: Measured, module: ModuleType, flags: tuple[str, ...]) -> Ruling:
+def thresholds_of(rule: Rule, settings: Mapping[str, Mapping[str, float]]) -> Mapping[str, float]:
+    """A rule's thresholds, with those that are set replacing its own."""
+    own = settings.get(rule.id)
+    return {**rule.thresholds, **own} if own else rule.thresholds
+
+
+def _ruled(
+    measured: Measured,
+    module: ModuleType,
+    thresholds: Mapping[str, float],
+    flags: tuple[str, ...],
+) -> Ruling:
     rule = module.RULE
     rate = module.ideal_rate(measured) if hasattr(module, "ideal_rate") else measured.rate
     said = module.why(measured) if hasattr(module, "why") else figures_of(measured)
@@ -89,7 +105,16 @@ def _ruled(measured: Measured, module: ModuleType, flags: tuple[str, ...]) -> Ru
     at_roof = rule.layer == Layer.NONE
     ideal = measured.time_ns if at_roof else measured.ideal_ns(rate)
     roof = inf if at_roof else measured.roof_ns(rate)
-    return Ruling(True, rule.id, rule.layer, bound, ideal, roof, said, flags)
+    if hasattr(module, "ideal_ns"):
+        ideal = module.ideal_ns(measured)
+        roof = max(roof, ideal * thresholds["slower"])
+    layer = module.owner(measured, thresholds) if hasattr(module, "owner") else rule.layer
+    return Ruling(True, rule.id, layer, bound, ideal, roof, said, flags)
+
+
+@cache
+def _avoidable_rules() -> tuple[ModuleType, ...]:
+    return tuple(module for module in _ordered_rules() if getattr(module, "AVOIDABLE", False))
 
 
 @cache
@@ -97,14 +122,24 @@ def _ordered_rules() -> tuple[ModuleType, ...]:
     return tuple(sorted(rule_modules(rules), key=lambda module: int(module.RANK)))
 
 
+def flags_of(measured: Measured) -> tuple[str, ...]:
+    """What limits its figures, a rate above the roof included."""
+    flags, doubt = _flags(measured), _doubt(measured)
+    if doubt is None or not doubt[1] or doubt[1] in flags:
+        return flags
+    return (*flags, doubt[1])
+
+
 def _flags(measured: Measured) -> tuple[str, ...]:
     marks = [f"{measured.work.bound}-bound"] if measured.work.bound else []
-    if (measured.bandwidth_share or 0.0) > _BANDWIDTH_SLACK and measured.work.least is not None:
+    if (measured.bandwidth_share or 0.0) > BANDWIDTH_SLACK and measured.work.least is not None:
         marks.append("above-roof")
     if any(takes_shortcuts(name) for name in measured.kernels):
         marks.append("winograd-or-fft")  # fewer products than the definition says
     if measured.overlapped:
         marks.append("overlapped")
+    if (measured.drift or 0.0) > DRIFTS:
+        marks.append("drift")
     if measured.peaks.eff_assumed and measured.work.flops is not None:
         marks.append("eff-assumed")
     return tuple(marks)
@@ -157,9 +192,9 @@ def _impossible(measured: Measured) -> tuple[str, str] | None:
             return f"faster than the card can compute ({most}): the estimate is wrong", "impossible"
         return None
     share = measured.bandwidth_share or 0.0
-    if share <= _BANDWIDTH_SLACK or work.bytes is None or not peaks.bandwidth_gbps:
+    if share <= BANDWIDTH_SLACK or work.bytes is None or not peaks.bandwidth_gbps:
         return None
-    if work.least is not None and share * work.least / work.bytes <= _BANDWIDTH_SLACK:
+    if work.least is not None and share * work.least / work.bytes <= BANDWIDTH_SLACK:
         return None  # what it moves in any case is below the roof, what it may move above
     if peaks.resident_bytes is not None and work.bytes <= peaks.resident_bytes:
         return "its data fits the cache: faster than memory", "cache-resident"

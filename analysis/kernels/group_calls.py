@@ -1,0 +1,129 @@
+"""The calls of each group of kernels: which they are, and how alike they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Int64 = NDArray[np.int64]
+Int32 = NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupInput:
+    """The activities as they were given, see :func:`whichlayer.analysis.kernels.judge.judge`."""
+
+    row: Int32
+    start_ns: Int64
+    end_ns: Int64
+    role: NDArray[np.uint8]
+    op_row: Int32
+    owned_ns: Int64
+    total_ns: int
+
+    def in_window(self) -> NDArray[np.bool_]:
+        """Which activities touch the window: those that own some of it, or lie beneath others."""
+        owning = np.flatnonzero(self.owned_ns > 0)
+        if not len(owning):
+            return np.zeros(len(self.row), np.bool_)
+        low, high = self.start_ns[owning].min(), self.end_ns[owning].max()
+        inside: NDArray[np.bool_] = (self.start_ns < high) & (self.end_ns >= low)
+        return inside
+
+
+@dataclass(frozen=True, slots=True)
+class GroupCalls:
+    """The calls of one group.
+
+    Attributes:
+        rows: int32 (n,), trace rows, ascending.
+        lead: trace row of the first in time.
+        typical: trace row of the one with the median duration.
+        count: how many.
+        span_ns: their durations together.
+        median_ns: their median duration.
+        variability: spread of the middle four fifths of their durations over the median; None
+            for fewer than :data:`FEWEST` calls.
+    """
+
+    rows: Int32
+    lead: int
+    typical: int
+    count: int
+    span_ns: int
+    median_ns: int
+    variability: float | None
+
+
+#: From so many calls on, deciles of their durations say something.
+FEWEST = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Members:
+    """Activities by group.
+
+    Attributes:
+        rows: int32 (n,), trace rows by group, ascending in each.
+        by_length: int64 (n,), trace rows by group, shorter ones first.
+        lengths: int64 (n,), durations in that order.
+        offsets: where each group begins, and the end.
+        lead: int64 (groups,), place among the activities given of the first of each group.
+        first: int64 (groups,), its trace row.
+        spans: durations of each group together.
+    """
+
+    rows: Int32
+    by_length: Int64
+    lengths: Int64
+    offsets: list[int]
+    lead: Int64
+    first: Int64
+    spans: list[int]
+
+    @classmethod
+    def sorted_by(
+        cls, group: Int32, row: Int32, given: GroupInput, index: NDArray[np.intp]
+    ) -> Members:
+        """Sort activities by group.
+
+        Args:
+            group: int32 (n,), of each, from 0 without gaps.
+            row: int32 (n,), trace rows.
+            given: all activities.
+            index: (n,), which of them these are.
+        """
+        length = given.end_ns[index] - given.start_ns[index]
+        sizes = np.bincount(group)
+        offsets = np.concatenate(([0], np.cumsum(sizes)))
+        in_time = np.argsort(group, kind="stable")
+        spans = np.zeros(len(sizes), np.int64)
+        np.add.at(spans, group, length)
+        by_length = np.lexsort((row, length, group))
+        return cls(
+            rows=row[np.lexsort((row, group))].astype(np.int32),
+            by_length=row[by_length].astype(np.int64),
+            lengths=length[by_length],
+            offsets=offsets.tolist(),
+            lead=in_time[offsets[:-1]].astype(np.int64),
+            first=row[in_time[offsets[:-1]]].astype(np.int64),
+            spans=spans.tolist(),
+        )
+
+    def call(self, at: int) -> GroupCalls:
+        """The calls of one group."""
+        low, high = self.offsets[at], self.offsets[at + 1]
+        count = high - low
+        middle = low + count // 2
+        median = int(self.lengths[middle])
+        spread = None
+        if count >= FEWEST and median > 0:
+            tenth = count // 10
+            spread = float(self.lengths[high - 1 - tenth] - self.lengths[low + tenth]) / median
+        rows = self.rows[low:high]
+        return GroupCalls(
+            rows, int(self.first[at]), int(self.by_length[middle]), count, self.spans[at], median,
+            spread,
+        )  # fmt: skip
