@@ -101,10 +101,27 @@ def describe_group(analysis: Analysis, group: KernelGroup) -> list[Line]:
         lines.append(Line(", ".join(group.flags), label="note"))
     if group.operator:
         lines.append(Line(clean(f"{group.operator} {group.shapes}"), label="op"))
-    if group.occupancy is not None:
-        lines.append(Line(f"{group.occupancy:.0f} % (estimate in the trace)", label="occ"))
+    lines += _filling(group)
+    if group.drift is not None:
+        said = f"{group.drift:.2f} times as long in the later half of the steps"
+        lines.append(Line(said, label="drift"))
+    if group.counters:
+        lines.append(Line("what its warps wait for, only hardware counters tell:", label="next"))
+        lines.append(Line(clean(group.counters), label=" "))
     lines.append(Line(clean(group.name), label="name"))
     return lines
+
+
+def _filling(group: KernelGroup) -> list[Line]:
+    """How much of the card a launch fills."""
+    parts = []
+    if group.occupancy is not None:
+        parts.append(f"{group.occupancy:.0f} % of the warps fit, limited by {group.limiter}")
+    if group.waves is not None:
+        parts.append(f"{group.waves:.3g} waves")
+    elif group.blocks is not None:
+        parts.append(f"{group.blocks:,} blocks")
+    return [Line(", ".join(parts), label="occ")] if parts else []
 
 
 def _remedy(fix: str, where: Where) -> list[Line]:

@@ -7,6 +7,7 @@ from collections import Counter
 import numpy as np
 
 from whichlayer.analysis.findings.catalogue import kernel_rules
+from whichlayer.analysis.findings.kernel_limits import kernel_limits
 from whichlayer.analysis.findings.where import where_of
 from whichlayer.analysis.gaps.catalogue import cause_rules
 from whichlayer.analysis.gaps.explain import explain_gap
@@ -154,6 +155,7 @@ def _kernel_finding(
         f"{group.why}"
         for group in groups[:3]
     ]
+    evidence += kernel_limits(rule, groups)
     evidence += reasons(doubts(analysis.warnings), from_gap=False)
     return Finding(
         rule=rule.id,

@@ -9,6 +9,7 @@ _TEXTS = {
     "above-roof": "faster than memory: part of what it counts is not moved, or stays in the cache",
     "broadcast": "faster than memory: an input may be broadcast, strides are not recorded",
     "cache-resident": "faster than memory: its data fits the cache",
+    "drift": "it becomes slower from the earlier to the later half of the steps",
     "eff-assumed": "what good products reach on this card is assumed, not measured",
     "impossible": "faster than the card can be: the estimate of its work is wrong",
     "lower-bound": "its bytes are the least that it moves: bandwidth and share of the roof may be "

@@ -81,6 +81,14 @@ def _kernel(group: KernelGroup, judged: int) -> dict[str, Any]:
         "roof_fraction": values.number(group.roof_fraction),
         "bound": group.bound,
         "occupancy": values.number(group.occupancy),
+        "occupancy_limiter": values.words(group.limiter),
+        "recorded_occupancy": values.number(group.recorded_occupancy),
+        "blocks": values.integer(group.blocks),
+        "resident_blocks": values.integer(group.resident_blocks),
+        "waves": values.number(group.waves),
+        "median_us": values.microseconds(group.median_ns),
+        "variability": values.number(group.variability),
+        "drift": values.number(group.drift),
         "tensor_cores": group.tensor_cores,
         "precision": group.precision,
         # Of calls that nothing is known about, no time is known to be lost either.
@@ -89,6 +97,7 @@ def _kernel(group: KernelGroup, judged: int) -> dict[str, Any]:
         "rule": values.words(group.rule),
         "why": values.words(group.why),
         "flags": values.texts(group.flags),
+        "counters": values.words(group.counters),
     }
 
 

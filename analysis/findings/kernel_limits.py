@@ -1,0 +1,21 @@
+"""What a finding about kernels adds: the settings it used, and how to learn what it cannot tell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from whichlayer.analysis.results import KernelGroup
+from whichlayer.analysis.rule import Rule
+
+
+def kernel_limits(rule: Rule, groups: Sequence[KernelGroup]) -> list[str]:
+    """Lines of evidence: the rule's settings, and the command for the group that loses most."""
+    lines = []
+    if rule.thresholds:
+        settings = ", ".join(f"{name} = {value:g}" for name, value in rule.thresholds.items())
+        lines.append(f"by rules.{rule.id}: {settings}")
+    command = next((group.counters for group in groups if group.counters), "")
+    if command:
+        lines.append(f"why it is slow only hardware counters tell: {command}")
+        lines.append("launches are counted from where this recording begins: start both there")
+    return lines
