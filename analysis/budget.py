@@ -85,7 +85,6 @@ def budget_of(segments: Segments, kernels: Kernels, low: int, high: int) -> Budg
     A judged kernel that the bounds cut gives its loss in proportion, rounded down.
     """
     segments = _between(segments, low, high)
-    segments = _between(segments, low, high)
     start, end = np.maximum(segments.start_ns, low), np.minimum(segments.end_ns, high)
     length = np.maximum(end - start, 0)
     by_state = np.zeros(len(State), np.int64)
@@ -103,19 +102,6 @@ def budget_of(segments: Segments, kernels: Kernels, low: int, high: int) -> Budg
         spacing_ns=int(by_state[State.SPACING]),
         unjudged_ns=int(by_state[State.UNJUDGED]),
         edge_ns=int(by_state[State.EDGE]),
-    )
-
-
-def _between(segments: Segments, low: int, high: int) -> Segments:
-    """The segments with any time in ``[low, high)``: one of many steps is asked for at a time."""
-    first = int(np.searchsorted(segments.end_ns, low, "right"))
-    inside = slice(first, max(int(np.searchsorted(segments.start_ns, high, "left")), first))
-    return Segments(
-        segments.start_ns[inside],
-        segments.end_ns[inside],
-        segments.state[inside],
-        segments.layer[inside],
-        segments.ref[inside],
     )
 
 
