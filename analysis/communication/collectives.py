@@ -17,7 +17,7 @@ from whichlayer.analysis.communication.collective_kinds import (
 )
 from whichlayer.analysis.communication.metadata import OF_OPERATOR, Collective, Described, describe
 from whichlayer.analysis.results import Analysis, Role
-from whichlayer.analysis.trace.columns import Int64
+from whichlayer.analysis.trace.columns import Int32, Int64
 
 #: What a bandwidth of one rank is; said once in a report and with every entry in JSON.
 ONE_RANK = (
@@ -107,8 +107,22 @@ def _group(
         algbw_gbps=algorithm,
         busbw_gbps=bus,
         streams=tuple(np.unique(calls.stream[mine]).tolist()),
-        why=reason(known, algorithm is not None, bus is not None),
+        why=_unlaunched(analysis, known, calls.launch[mine])
+        or reason(known, algorithm is not None, bus is not None),
     )
+
+
+def _unlaunched(analysis: Analysis, known: Collective, launch: Int32) -> str:
+    """Why nothing is told of collectives that no call of their own launched, else empty."""
+    if known.source or known.kind == BARRIER:
+        return ""
+    if (launch < 0).all():
+        return "the launch is not in the file: record from before it, with a warm-up step"
+    trace = analysis.trace
+    names = np.unique(trace.name_id[launch[launch >= 0]]).tolist()
+    if all("GraphLaunch" in trace.strings[name] for name in names):
+        return "launched by a graph, of which no sizes are recorded: see its eager warm-up"
+    return ""
 
 
 def bandwidths(size: int | None, duration_ns: Int64) -> tuple[float, float] | None:

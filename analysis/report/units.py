@@ -46,6 +46,8 @@ def rate_text(value: float | None) -> str:
         return UNKNOWN
     if value >= 99.95:
         return f"{value:.0f}"
+    if 0 < value < 0.005:
+        return "<0.01"
     return f"{value:.1f}" if value >= 9.995 else f"{value:.2f}"
 
 

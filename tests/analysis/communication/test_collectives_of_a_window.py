@@ -134,6 +134,20 @@ def test_collective_of_which_nothing_is_recorded_says_what_to_record(tmp_path: P
     assert "record with PyTorch" in group.why
 
 
+def test_collective_of_a_graph_says_that_graphs_hold_no_sizes(tmp_path: Path) -> None:
+    made = Program()
+    made.kernel(NCCL, 30, 10, (10, 5), call="cudaGraphLaunch")
+    (group,) = find_collectives(made.analysis(tmp_path))
+    assert "graph" in group.why
+
+
+def test_collective_without_a_launch_says_so(tmp_path: Path) -> None:
+    made = Program()
+    made.kernel(NCCL, 30, 10)
+    (group,) = find_collectives(made.analysis(tmp_path))
+    assert "launch is not in the file" in group.why
+
+
 @pytest.mark.parametrize(
     "damage",
     [
