@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from whichlayer.analysis.steps.model import Phase
 from whichlayer.analysis.steps.phase_names import phase_of
-from whichlayer.analysis.trace.columns import Step, Trace
+from whichlayer.analysis.trace.columns import Step, StepSource, Trace
 from whichlayer.analysis.trace.kinds import SliceKind
 
 Int64 = NDArray[np.int64]
@@ -73,6 +73,10 @@ def phase_marks(trace: Trace, steps: Sequence[Step]) -> list[Stretches]:
     ours = np.array([one.pid == process for one in trace.lanes], np.bool_)
     rows = np.flatnonzero(np.isin(trace.kind, _TELLING) & ours[trace.lane_id] & ~trace.stray)
     told = _told(trace, rows)
+    if steps[0].source is StepSource.INFERRED:
+        lane = _telling_lane(trace, lane, rows[(told >= 0) & (told != Phase.BACKWARD)])
+    # What other threads prepare meanwhile is not what the step is at; backward is theirs.
+    told[(told != Phase.BACKWARD) & (trace.lane_id[rows] != lane)] = -1
     found = []
     for phase, strength in _BY_NAME:
         mine = rows[told == phase]
@@ -93,6 +97,11 @@ def _updating(trace: Trace, rows: Rows) -> NDArray[np.bool_]:
     ids = np.unique(trace.name_id[rows[trace.kind[rows] == SliceKind.ANNOTATION]]).tolist()
     names = [i for i in ids if trace.strings[i].startswith("Optimizer.step#")]
     return np.isin(trace.name_id[rows], names)
+
+
+def _telling_lane(trace: Trace, lane: int, rows: Rows) -> int:
+    """The thread with most of these slices; the given one without any."""
+    return int(np.bincount(trace.lane_id[rows]).argmax()) if len(rows) else lane
 
 
 def _told(trace: Trace, rows: Rows) -> NDArray[np.int8]:

@@ -79,6 +79,24 @@ _FRAMES: tuple[tuple[re.Pattern[str], Phase], ...] = (
     (re.compile(r".*torch/nn/utils/clip_grad\.py\(\d+\): clip_grad"), Phase.OPTIMIZER),
 )
 
+#: Functions that are called so in every program's own or its framework's code, by their bare name.
+_FUNCTIONS: dict[str, Phase] = {
+    "preprocess": Phase.INPUT,
+    "prepare_inputs": Phase.INPUT,
+    "ensure_tensor_on_device": Phase.INPUT,
+    "get_batch": Phase.INPUT,
+    "load_batch": Phase.INPUT,
+    "next_batch": Phase.INPUT,
+    "batch_to_device": Phase.INPUT,
+    "forward": Phase.FORWARD,
+    "forward_step": Phase.FORWARD,
+    "model_forward": Phase.FORWARD,
+    "backward": Phase.BACKWARD,
+    "backward_step": Phase.BACKWARD,
+    "optimizer_step": Phase.OPTIMIZER,
+    "clip_grad_norm": Phase.OPTIMIZER,
+}
+
 #: Of longer names the end tells nothing more.
 _LONGEST = 400
 
@@ -113,6 +131,8 @@ def _phase_of_frame(name: str) -> Phase | None:
     if name.startswith("<built-in method run_backward"):
         return Phase.BACKWARD
     name = name.replace("\\", "/")
-    if "torch/" not in name:  # most frames are none of PyTorch's
-        return None
-    return next((phase for pattern, phase in _FRAMES if pattern.match(name)), None)
+    if "torch/" in name:  # most frames are none of PyTorch's
+        for pattern, phase in _FRAMES:
+            if pattern.match(name):
+                return phase
+    return _FUNCTIONS.get(name.rpartition("): ")[2].strip("_"))

@@ -112,6 +112,21 @@ def test_activation_checkpointing_is_part_of_the_backward_pass(tmp_path: Path) -
     assert (row.host_phases[Phase.FORWARD], row.host_phases[Phase.BACKWARD]) == (400_000, 400_000)
 
 
+def test_functions_tell_phases_by_their_names_on_the_thread_of_the_steps_alone(
+    tmp_path: Path,
+) -> None:
+    program = Program()
+    program.step(1, 0, 1000)
+    program.frame("pipelines/base.py(1173): _ensure_tensor_on_device", 0, 300)
+    program.frame("pipelines/base.py(1266): forward", 400, 500)
+    program.frame("loader.py(9): preprocess", 400, 500, AUTOGRAD)  # meanwhile, in another thread
+    program.kernel("k", 600, 50, (560, 5))
+    (row,) = table_of(program.analysis(tmp_path)).rows
+    assert row.host_phases is not None
+    assert row.host_phases[Phase.INPUT] == 300_000
+    assert row.host_phases[Phase.FORWARD] == 500_000
+
+
 def test_the_long_step_is_told_with_the_cause_that_grew(tmp_path: Path) -> None:
     program = Program()
     training(program, 8, slow=5)
