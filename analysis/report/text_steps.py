@@ -8,7 +8,7 @@ from whichlayer.analysis.kernels.names import short_name
 from whichlayer.analysis.layers import layer_name
 from whichlayer.analysis.report.text_budget import platform
 from whichlayer.analysis.report.text_layout import Column, fit, table, wrap
-from whichlayer.analysis.report.units import UNKNOWN, count_text, time_text
+from whichlayer.analysis.report.units import count_text, time_text
 from whichlayer.analysis.results import Analysis
 from whichlayer.analysis.steps.model import Growth, Outlier, Phase, StepFigures, StepTable
 
@@ -81,7 +81,7 @@ def _shown(steps: StepTable) -> list[StepFigures]:
 
 
 def _row(analysis: Analysis, row: StepFigures) -> tuple[str, ...]:
-    owner = UNKNOWN if row.owner is None else layer_name(row.owner, platform(analysis))
+    owner = "nothing lost" if row.owner is None else layer_name(row.owner, platform(analysis))
     return (
         str(row.step.number),
         time_text(row.duration_ns),
