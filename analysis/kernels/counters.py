@@ -8,7 +8,6 @@ to measure, counted from the beginning of the recording.
 from __future__ import annotations
 
 import re
-import shlex
 from typing import Final
 
 import numpy as np
@@ -20,8 +19,8 @@ from whichlayer.analysis.trace.kinds import SliceKind
 
 Int64 = NDArray[np.int64]
 
-#: A name that a command line takes as it is.
-_PLAIN: Final = re.compile(r"[\w.$@-]{1,512}")
+#: A function's name, which a command line takes as it is.
+_PLAIN: Final = re.compile(r"[A-Za-z_]\w{0,511}", re.ASCII)
 _PROGRAM: Final = "python TRAIN.py"
 
 
@@ -36,7 +35,7 @@ class LaunchNumbers:
         ids: dict[str, int] = {}
         of_name = np.zeros(len(trace.strings) + 1, np.int64)
         for name in np.unique(trace.name_id[rows]).tolist():
-            base = self._base(trace.strings[name])
+            base = function_name(trace.strings[name].removesuffix(".kd"))
             of_name[name] = ids.setdefault(base, len(ids))
             self._names[name] = base
         launch = trace.launch[rows]
@@ -48,9 +47,6 @@ class LaunchNumbers:
         rank[order] = np.arange(len(rows)) - first[function[order]]
         self._rows, self._rank, self._trace = rows, rank, trace
 
-    def _base(self, name: str) -> str:
-        return function_name(name) if self._vendor == "nvidia" else name.removesuffix(".kd")
-
     def command(self, row: int) -> str:
         """The command for one kernel; empty where its vendor has no tool that is known here."""
         at = int(np.searchsorted(self._rows, row))
@@ -61,9 +57,9 @@ class LaunchNumbers:
             return ""
         if self._vendor == "nvidia":
             return (
-                f"ncu --set full --kernel-name {shlex.quote(name)} --launch-skip {number} "
+                f"ncu --set full --kernel-name {name} --launch-skip {number} "
                 f"--launch-count 1 {_PROGRAM}"
             )
         if self._vendor == "amd":
-            return f"rocprof-compute profile -n whichlayer -k {shlex.quote(name)} -- {_PROGRAM}"
+            return f"rocprof-compute profile -n whichlayer -k {name} -- {_PROGRAM}"
         return ""

@@ -36,6 +36,7 @@ class Call:
     around_dims: Sequence[Any] = ()
     around_types: Sequence[str] = ()
     extra: dict[str, Any] = field(default_factory=dict)
+    launch: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -103,6 +104,7 @@ def document(calls: Sequence[Call], properties: dict[str, Any] | None) -> dict[s
             )  # fmt: skip
             on_gpu: dict[str, Any] = {"device": 0, "stream": call.stream,
                                       "correlation": correlation}  # fmt: skip
+            on_gpu |= call.launch
             if call.size is not None:
                 on_gpu["bytes"] = call.size
             events.append(_slice(call.kind, name, start, duration, 0, call.stream, on_gpu))
