@@ -274,6 +274,23 @@ class KeyActions(App[int]):
         self.shown.forget()
         self.refresh(layout=True)
 
+    def action_queue(self) -> None:
+        """Show or hide how many launches are queued on each device, and how late they run."""
+        if self.document is None or self.document.analysis is None:
+            self.say("launches are not known yet")
+            return
+        from whichlayer.tui.launch_lanes import shows_launches, with_launches, without_launches
+        from whichlayer.tui.messages import DocumentOpened
+
+        if shows_launches(self.document):
+            self.post_message(DocumentOpened(without_launches(self.document)))
+            return
+        shown = with_launches(self.document, self.document.analysis)
+        if shown is self.document:
+            self.say("no launch of GPU work is recorded")
+        else:
+            self.post_message(DocumentOpened(shown))
+
     def action_theme(self) -> None:
         """Dark or light."""
         self.theme = LIGHT.name if self.theme == DARK.name else DARK.name

@@ -253,7 +253,7 @@ class WhichlayerApp(KeyActions):
         old, document = self.document, message.document
         self.document = document
         view = carry.opened(document, self._cells) if self.look is None else self.look
-        if old is not None and old.trace is not document.trace:
+        if old is not None and old.lanes is not document.lanes:
             view = carry.carried(view, old, document, self._follows, self._touched)
             self.history.carry(lambda then: carry.carried_roughly(then, old, document))
         if document.analysis is not None and not self._touched:

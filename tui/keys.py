@@ -120,6 +120,7 @@ KEYS: tuple[Key, ...] = (
     Key("sort", ("t",), "sort", "sort the kernel table by the next column", _PANELS,
         mouse="click on a heading"),
     Key("heat-rows", ("R",), "heat_rows", "rows of the heatmap: steps, streams, devices", _PANELS),
+    Key("queue", ("Q",), "queue", "show or hide the queue and the launch delay of each GPU", _PANELS),
     Key("quality", ("exclamation_mark",), "quality", "how far the recording can be trusted", _OTHER,
         mouse="click on the notes in the header"),
     Key("redraw", ("ctrl+l",), "redraw", "draw the screen anew", _OTHER),
