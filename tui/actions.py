@@ -263,6 +263,21 @@ class KeyActions(App[int]):
 
         self.say(f"kernels sorted by {self.query_one(KernelTable).sort_by_next()}")
 
+    def action_group_by(self) -> None:
+        """Let the rows of the kernel table be groups, names, operators, modules or families."""
+        from whichlayer.tui.widgets.kernel_table import KernelTable
+
+        self.say(self.query_one(KernelTable).group_by_next())
+
+    def action_roofline(self) -> None:
+        """The roofline of the selection, else of the window."""
+        if self.document is None or self.document.analysis is None or self.look is None:
+            self.say("the roofline needs the analysis: not there yet")
+            return
+        from whichlayer.tui.roofline_view import open_roofline
+
+        open_roofline(self, self.document.analysis, self.look)
+
     def action_heat_rows(self) -> None:
         """Let the rows of the heatmap be steps, streams or devices in turn."""
         from whichlayer.tui.widgets.heatmap import Heatmap

@@ -119,6 +119,9 @@ KEYS: tuple[Key, ...] = (
         mouse="wheel over the region pane"),
     Key("sort", ("t",), "sort", "sort the kernel table by the next column", _PANELS,
         mouse="click on a heading"),
+    Key("group-by", ("b",), "group_by", "rows of the kernel table: by shape, kernel, operator, module, "
+        "family", _PANELS),
+    Key("roofline", ("o",), "roofline", "roofline of the selection or window", _PANELS),
     Key("heat-rows", ("R",), "heat_rows", "rows of the heatmap: steps, streams, devices", _PANELS),
     Key("queue", ("Q",), "queue", "show or hide the queue and the launch delay of each GPU", _PANELS),
     Key("quality", ("exclamation_mark",), "quality", "how far the recording can be trusted", _OTHER,

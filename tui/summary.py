@@ -88,24 +88,44 @@ def rank_kernels(analysis: Analysis, span: tuple[int, int] | None) -> list[Ranke
 def _rank_within(analysis: Analysis, span: tuple[int, int]) -> list[Ranked]:
     low, high = span
     groups = len(analysis.kernels)
-    time = np.zeros(groups, dtype=np.int64)
-    for segments in analysis.segments:
-        first = int(np.searchsorted(segments.end_ns, low, "right"))
-        stop = int(np.searchsorted(segments.start_ns, high, "left"))
-        part = slice(first, stop)
-        busy = (segments.state[part] <= State.UNJUDGED) & (segments.ref[part] >= 0)
-        inside = np.minimum(segments.end_ns[part], high) - np.maximum(segments.start_ns[part], low)
-        group = analysis.activities.group[segments.ref[part][busy]]
-        known = group >= 0
-        np.add.at(time, group[known], np.maximum(inside[busy][known], 0))
     activities = analysis.activities
-    touched = (activities.start_ns < high) & (activities.end_ns > low) & (activities.group >= 0)
+    of_activity, touched = activity_times(analysis, span)
+    touched &= activities.group >= 0
+    time = np.zeros(groups, dtype=np.int64)
+    np.add.at(time, activities.group[touched], of_activity[touched])
     calls = np.bincount(activities.group[touched], minlength=groups)
     whole = (high - low) * max(len(analysis.segments), 1)
     return [
         Ranked(i, analysis.kernels[i], int(calls[i]), int(time[i]), int(time[i]) / whole)
         for i in np.flatnonzero(calls).tolist()
     ]
+
+
+def activity_times(
+    analysis: Analysis, span: tuple[int, int] | None
+) -> tuple[Int64, NDArray[np.bool_]]:
+    """Time of each activity in a span, each instant counted once, and which of them are in it.
+
+    Args:
+        analysis: what is known.
+        span: start and end; None for the analysed window.
+
+    Returns:
+        int64 (n,) and bool (n,), by ``analysis.activities``.
+    """
+    activities = analysis.activities
+    if span is None:
+        return activities.owned_ns, activities.group >= 0
+    low, high = span
+    time = np.zeros(len(activities.row), dtype=np.int64)
+    for segments in analysis.segments:
+        first = int(np.searchsorted(segments.end_ns, low, "right"))
+        stop = int(np.searchsorted(segments.start_ns, high, "left"))
+        part = slice(first, stop)
+        busy = (segments.state[part] <= State.UNJUDGED) & (segments.ref[part] >= 0)
+        inside = np.minimum(segments.end_ns[part], high) - np.maximum(segments.start_ns[part], low)
+        np.add.at(time, segments.ref[part][busy], np.maximum(inside[busy], 0))
+    return time, (activities.start_ns < high) & (activities.end_ns > low)
 
 
 def longest_call(analysis: Analysis, group: KernelGroup, span: tuple[int, int] | None) -> int:

@@ -53,6 +53,59 @@ def forward_of(trace: Trace, row: int) -> int:
     return -1
 
 
+def forward_rows(trace: Trace, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """As :func:`forward_of` for many operators, by the arrow into the outermost one around each.
+
+    Args:
+        trace: the recording.
+        rows: int64 (n,), operators of backward threads.
+
+    Returns:
+        int64 (n,), trace rows; -1 where no flow leads forward.
+    """
+    found = np.full(len(rows), -1, np.int64)
+    arrows = _arrows(trace)
+    if not len(arrows.time_ns) or not len(rows):
+        return found
+    outer, up = rows.copy(), trace.parent[rows].astype(np.int64)
+    while (up >= 0).any():
+        inside = (up >= 0) & (trace.kind[np.maximum(up, 0)] == SliceKind.CPU_OP)
+        outer[inside] = up[inside]
+        up = np.where(up >= 0, trace.parent[np.maximum(up, 0)], -1).astype(np.int64)
+    for lane in np.unique(trace.lane_id[outer]).tolist():
+        low, high = np.searchsorted(arrows.lane, [lane, lane + 1])
+        mine = np.flatnonzero(trace.lane_id[outer] == lane)
+        times = arrows.time_ns[low:high]
+        if not len(times):
+            continue
+        at = np.searchsorted(times, trace.start_ns[outer[mine]], "left")
+        hit = (at < len(times)) & (
+            times[np.minimum(at, len(times) - 1)] <= trace.end_ns[outer[mine]]
+        )
+        index = int(low) + at[hit]
+        found[mine[hit]] = _operators_at(trace, arrows.from_lane[index], arrows.from_ns[index])
+    return found
+
+
+def _operators_at(
+    trace: Trace, lanes: NDArray[np.int32], times: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """The innermost operator of a lane that covers each instant: int64 (n,), -1 for none."""
+    row = np.full(len(lanes), -1, np.int64)
+    for lane in np.unique(lanes[lanes >= 0]).tolist():
+        first, last = int(trace.lane_rows[lane]), int(trace.lane_rows[lane + 1])
+        here = lanes == lane
+        at = first + np.searchsorted(trace.start_ns[first:last], times[here], "right") - 1
+        row[here] = np.where(at >= first, at, -1)
+    while True:
+        safe = np.maximum(row, 0)
+        covers = (trace.kind[safe] == SliceKind.CPU_OP) & (trace.end_ns[safe] >= times)
+        climb = (row >= 0) & ~covers
+        if not climb.any():
+            return row
+        row[climb] = trace.parent[row[climb]]
+
+
 def _arrows(trace: Trace) -> _Arrows:
     found = _KNOWN.get(trace)
     if found is None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
 from textual import events
 from textual.strip import Strip
 
@@ -19,9 +20,11 @@ from whichlayer.tui.widgets.panel import Panel
 
 # The table waits for the analysis, the first timeline does not.
 if TYPE_CHECKING:
-    from whichlayer.tui import summary
+    from whichlayer.tui import kernel_grouping, summary
+    from whichlayer.tui.kernel_grouping import Grouping
     from whichlayer.tui.summary import Ranked
 else:
+    kernel_grouping = Deferred("whichlayer.tui.kernel_grouping")
     summary = Deferred("whichlayer.tui.summary")
 
 
@@ -64,7 +67,8 @@ class KernelTable(Panel):
     """Groups of kernels within the selection, else within the analysed window."""
 
     HELP = (
-        "Kernels of one name and one set of shapes. GB/s is what was achieved. %roof: the time "
+        "Kernels of one name and one set of shapes; b groups them by name, operator, module or "
+        "family, o shows them as a roofline. GB/s is what was achieved. %roof: the time "
         "that a well-made kernel would take on this card, as a share of what this one took; "
         "such a kernel reaches 90 % of the data sheet's bandwidth, and of its matrix rate "
         "what good large products reach there. – where a figure is not known, with the "
@@ -77,6 +81,7 @@ class KernelTable(Panel):
         super().__init__(id=id)
         self._rows: list[Ranked] | None = None
         self._sort = 0
+        self._grouping: Grouping | None = None
 
     def document_changed(self) -> None:
         """Rank anew."""
@@ -93,7 +98,9 @@ class KernelTable(Panel):
         """The ranked groups, in the chosen order."""
         if self._rows is None:
             analysis = None if self.document is None else self.document.analysis
-            self._rows = [] if analysis is None else summary.rank_kernels(analysis, self._span)
+            self._rows = []
+            if analysis is not None:
+                self._rows = kernel_grouping.grouped(analysis, self._span, self.grouping)
             order = COLUMNS[self._sort].order
             self._rows.sort(key=lambda row: -order(row))
             self.chosen = min(self.chosen, max(len(self._rows) - 1, 0))
@@ -109,6 +116,40 @@ class KernelTable(Panel):
     def body_height(self) -> int:
         """The heading takes a line."""
         return max(self.size.height - 1, 1)
+
+    @property
+    def grouping(self) -> Grouping:
+        """What makes kernels one row."""
+        return self._grouping or kernel_grouping.Grouping.SHAPE
+
+    def group_by_next(self) -> str:
+        """Let rows be the next grouping; what to say of it."""
+        self._grouping = self.grouping.following
+        self._rows = None
+        self.top = self.chosen = 0
+        self.refresh()
+        if self.has_focus:
+            self.line_chosen()
+        analysis = None if self.document is None else self.document.analysis
+        modules = self._grouping is kernel_grouping.Grouping.MODULE
+        if modules and analysis is not None and not kernel_grouping.has_modules(analysis):
+            return "no modules here: record with_stack=True or with_modules=True"
+        return f"rows of the kernel table: {self._grouping.value}"
+
+    @property
+    def chosen_group(self) -> int | None:
+        """Index of the chosen group in the analysis; None where rows hold several."""
+        if self.grouping is not kernel_grouping.Grouping.SHAPE or not self.rows:
+            return None
+        return self.rows[self.chosen].index
+
+    def choose_group(self, index: int) -> None:
+        """Put the cursor on a group; rows are groups again."""
+        if self.grouping is not kernel_grouping.Grouping.SHAPE:
+            self._grouping, self._rows = None, None
+        for place, row in enumerate(self.rows):
+            if row.index == index:
+                self.choose(place)
 
     def sort_by_next(self) -> str:
         """Order by the next column; its title."""
@@ -141,7 +182,10 @@ class KernelTable(Panel):
         if y == 0:
             marks = [c.title + ("▾" if c is COLUMNS[self._sort] else "") for c in columns]
             text = "".join(f"{mark:>{c.cells}}" for mark, c in zip(marks, columns, strict=True))
-            return strip_of([(f"{'kernel':<{name}}{text} by", palette.dim)], width, palette.text)
+            # Without a grouping nothing is imported for its name: this may be the first picture.
+            title = "kernel" if self._grouping is None else self._grouping.value
+            heading = shortened(title, name)
+            return strip_of([(f"{heading}{text} by", palette.dim)], width, palette.text)
         rows, index = self.rows, self.top + y - 1
         if index >= len(rows):
             empty = self._nothing() if y == 1 and not rows else ""
@@ -153,7 +197,7 @@ class KernelTable(Panel):
         figures = "".join(f"{c.text(row):>{c.cells}}" for c in columns)
         layer = row.group.layer
         pieces: list[Piece] = [
-            (shortened(clean(row.group.short_name), name) + figures + " ", style),
+            (self._named(row, name) + figures + " ", style),
             (layer.text.letter, palette.layer(layer, strong=row.group.lost_ns > 0)),
         ]
         return strip_of(pieces, width, style)
@@ -168,6 +212,13 @@ class KernelTable(Panel):
         self.choose(self.top + y - 1)
         if event.chain == 2:
             self.follow()
+
+    def _named(self, row: Ranked, room: int) -> str:
+        """What a row is about; of a module's path its end says most."""
+        text = clean(row.group.short_name)
+        if self.grouping is kernel_grouping.Grouping.MODULE and cell_len(text) > room:
+            text = shortened(text[::-1], room)[::-1].lstrip()
+        return shortened(text, room)
 
     @property
     def _span(self) -> tuple[int, int] | None:

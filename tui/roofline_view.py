@@ -1,0 +1,41 @@
+"""Opening the roofline, and what closing it does to the rest of the screen."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from whichlayer.tui.widgets.kernel_table import KernelTable
+from whichlayer.tui.widgets.roofline_screen import Choice, RooflineScreen
+
+if TYPE_CHECKING:
+    from whichlayer.analysis.results import Analysis
+    from whichlayer.tui.actions import KeyActions
+    from whichlayer.tui.view import View
+
+
+def open_roofline(app: KeyActions, analysis: Analysis, view: View) -> None:
+    """Show the roofline of the selection, else of the window, over the screen."""
+    table = app.screen_stack[0].query_one(KernelTable)
+
+    def closed(choice: Choice | None) -> None:
+        if choice is None:
+            return
+        index, follow = choice
+        table.choose_group(index)
+        if follow:
+            table.follow()
+
+    app.push_screen(
+        RooflineScreen(
+            table.palette, analysis, view.device, view.selection, table.chosen_group,
+            ascii_only=not _writes_unicode(),
+        ),
+        closed,
+    )  # fmt: skip
+
+
+def _writes_unicode() -> bool:
+    """Whether the terminal takes more than ASCII, as far as the locale tells."""
+    encoding = getattr(sys.__stdout__, "encoding", None) or "utf-8"
+    return "utf" in encoding.lower()
