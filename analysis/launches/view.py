@@ -67,7 +67,7 @@ class CallKind:
 
 @dataclass(frozen=True, slots=True)
 class StepLaunches:
-    """The launch calls that begin inside one step's annotation, and their activities."""
+    """The launch calls that begin inside one step, marked or inferred, and their activities."""
 
     number: int
     launches: int
@@ -241,11 +241,17 @@ def _graphs(strings: Sequence[str], names: NDArray[np.int32], count: Int64) -> G
 
 
 def _by_step(analysis: Analysis, calls: LaunchCalls) -> tuple[StepLaunches, ...]:
-    order = np.argsort(calls.start_ns, kind="stable")
-    start = calls.start_ns[order]
+    """By the start of the call; of steps that only the GPU marks, by that of its work."""
+    table = analysis.steps
+    steps = analysis.window.steps if table is None else [row.step for row in table.rows]
+    if not steps:
+        return ()
+    when = calls.start_ns if steps[0].on_host else calls.first_ns
+    order = np.argsort(when, kind="stable")
+    start = when[order]
     total = np.concatenate(([0], np.cumsum(calls.activities[order])))
     found = []
-    for step in (one for one in analysis.window.steps if one.on_host):
+    for step in steps:
         first, stop = np.searchsorted(start, (step.start_ns, step.end_ns), "left").tolist()
         stop = max(first, stop)
         found.append(StepLaunches(step.number, stop - first, int(total[stop] - total[first])))
