@@ -21,6 +21,8 @@ LITTLE = 0.5
 _ELSEWHERE = (
     "gone alone it gains less than it takes: the window would then wait for the host or other work"
 )
+#: Causes whose host time is dispatch.
+_DISPATCH = ("graph-break", "launch-bound", "optimizer-loop")
 _BOUND = (
     "recoverable is an upper bound: dispatch is never free, and the profiler slows the host",
     "recoverable is an upper bound: as if other work could hide all of it",
@@ -72,7 +74,7 @@ def _valued(finding: Finding, analysis: Analysis, replayer: Replayer) -> Finding
         return replace(finding, evidence=(*finding.evidence, why))
     evidence = finding.evidence
     if finding.rule in UPPER_BOUND:
-        evidence = (*evidence, _BOUND[finding.rule != "launch-bound"])
+        evidence = (*evidence, _BOUND[finding.rule not in _DISPATCH])
     if gain < LITTLE * finding.time_ns:
         evidence = (*evidence, _ELSEWHERE)
     return replace(finding, recoverable_ns=gain, evidence=evidence)
