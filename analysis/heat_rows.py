@@ -52,7 +52,7 @@ def step_rows(analysis: Analysis) -> tuple[tuple[HeatRow, ...], ...]:
         tuple(
             HeatRow(f"step {row.step.number}", *row.spans[device], device)
             for row in steps
-            if row.spans[device][1] > row.spans[device][0]
+            if device < len(row.spans) and row.spans[device][1] > row.spans[device][0]
         )
         for device in range(len(analysis.devices))
     )

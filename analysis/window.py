@@ -51,18 +51,20 @@ def steps_on(
         return DeviceSteps(np.empty(0, np.int64), np.empty(0, np.int64))
     begin = np.array([step.start_ns for step in steps], np.int64)
     owner, start, end = _work_of(trace, activities, steps)
-    if steps[0].source is StepSource.INFERRED:  # nothing says what the host did for it before
+    if steps[0].source in _WITHOUT_EDGES:  # nothing says what the host did for it before
         begin[0] = start[owner == 0].min(initial=_FAR)
         begin[0] = steps[0].start_ns if begin[0] == _FAR else begin[0]
     last = np.full(len(steps), begin[0], np.int64)
     np.maximum.at(last, owner, end)
     last = np.maximum.accumulate(last)
-    if steps[-1].source not in (StepSource.GPU_ANNOTATION, StepSource.INFERRED):
+    if steps[-1].source not in (StepSource.GPU_ANNOTATION, *_WITHOUT_EDGES):
         last[-1] = max(last[-1], steps[-1].end_ns)
     return DeviceSteps(np.concatenate((begin[:1], last[:-1])), last)
 
 
 _FAR = np.iinfo(np.int64).max
+#: Steps that begin and end on a device with their own work: they bound no window.
+_WITHOUT_EDGES = (StepSource.INFERRED, StepSource.VLLM, StepSource.SGLANG)
 
 
 def _work_of(
@@ -111,15 +113,9 @@ def choose_window(trace: Trace, devices: tuple[Activities, ...], options: Option
 
 
 def _counted(steps: Sequence[Step]) -> str:
-    marked = _MARKED.get(steps[0].source, "recorded step{}")
-    return f"{len(steps)} {marked.format('' if len(steps) == 1 else 's')}"
-
-
-_MARKED = {
-    StepSource.GPU_ANNOTATION: "step{} marked on the GPU",
-    StepSource.VLLM: "step{} marked by the serving engine",
-    StepSource.SGLANG: "step{} marked by the serving engine",
-}
+    several = "" if len(steps) == 1 else "s"
+    on_gpu = f"step{several} marked on the GPU"
+    return f"{len(steps)} {f'recorded step{several}' if steps[0].on_host else on_gpu}"
 
 
 def _window_of_span(trace: Trace, wanted: tuple[int, int]) -> Window:
@@ -156,8 +152,9 @@ def _window_of_steps(
         low, high = chosen[0].start_ns, chosen[-1].end_ns
     begin, end = chosen[0].number, chosen[-1].number
     named = f"step {begin}" if len(chosen) == 1 else f"steps {begin} to {end}"
-    if steps[0].source is StepSource.INFERRED:  # a span, for nothing marks where they end
-        return Window(low, high, (), f"inferred {named}")
+    if not trace.steps:  # a span, for nothing marks where they end
+        inferred = steps[0].source is StepSource.INFERRED
+        return Window(low, high, (), f"inferred {named}" if inferred else named)
     return Window(low, high, chosen, named)
 
 

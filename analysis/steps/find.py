@@ -8,6 +8,7 @@ from whichlayer.analysis.steps.from_launches import by_period
 from whichlayer.analysis.steps.from_marks import by_marks
 from whichlayer.analysis.steps.model import StepSet
 from whichlayer.analysis.trace.columns import StepSource, Trace
+from whichlayer.analysis.trace.steps import engine_steps
 
 #: What to record where nothing marks the steps.
 RECORD = "call prof.step() after every step, so that steps are marked"
@@ -23,7 +24,7 @@ _known: WeakKeyDictionary[Trace, StepSet] = WeakKeyDictionary()
 
 
 def steps_of(trace: Trace) -> StepSet:
-    """The steps of a recording; inferred ones say so, and never decide the default window.
+    """The steps of a recording; only those of ``Trace.steps`` decide the default window.
 
     Of a part of a recording only marked steps are known: what lies around it could tell that
     something else repeats.
@@ -38,6 +39,9 @@ def _find(trace: Trace) -> StepSet:
     if trace.steps:
         source = trace.steps[0].source
         return StepSet(trace.steps, source, _HOW[source])
+    if engine := engine_steps(trace):
+        source = engine[0].source
+        return StepSet(engine, source, _HOW[source])
     if trace.part is not None:
         return StepSet((), None, "only a part of the recording was read", RECORD)
     inferred = by_marks(trace) or by_period(trace)

@@ -1,8 +1,9 @@
 """The training or serving steps that annotations of the recording mark.
 
-In this order: ``ProfilerStep#N`` on a thread; the same on the GPU, where nothing else was
-recorded; what serving engines write around each run of the model. Steps that nothing marks are
-no business of the reader (``whichlayer.analysis.steps``).
+``ProfilerStep#N`` on a thread; the same on the GPU, where nothing else was recorded. What serving
+engines write around each run of the model marks steps as well, but no window: see
+:func:`engine_steps`. Steps that nothing marks are no business of this module
+(``whichlayer.analysis.steps``).
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from whichlayer.analysis.trace.columns import Bool, Int32, Int64, Step, StepSource, UInt8
+from whichlayer.analysis.trace.columns import Bool, Int32, Int64, Step, StepSource, Trace, UInt8
 from whichlayer.analysis.trace.kinds import SliceKind
 
 _PROFILER = re.compile(r"ProfilerStep#(\d{1,18})\Z")
@@ -27,9 +28,6 @@ _VLLM = re.compile(
 )
 #: SGLang: ``step[DECODE bs=32]``, ``step[EXTEND bs=1 toks=512]``.
 _SGLANG = re.compile(r"step\[[A-Za-z]")
-
-#: How all of these begin: most names are none of them, and there can be a million.
-_BEGINNINGS = ("ProfilerStep#", "execute_", "step[")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,19 +72,31 @@ def find_steps(
     """
     slices = _Slices(strings, name_id, kind, lane_id, start_ns, end_ns, usable)
     numbers: dict[int, int] = {}
-    vllm: list[int] = []
-    sglang: list[int] = []
     for index, text in enumerate(strings):
-        if not text.startswith(_BEGINNINGS):
-            continue
         if found := _PROFILER.match(text):
             numbers[index] = int(found[1])
-        elif _VLLM.match(text):
-            vllm.append(index)
-        elif _SGLANG.match(text):
-            sglang.append(index)
-    if numbers and (steps := _of_profiler(slices, numbers) or _of_gpu(slices, numbers)):
-        return steps
+    return (_of_profiler(slices, numbers) or _of_gpu(slices, numbers)) if numbers else ()
+
+
+def engine_steps(trace: Trace) -> tuple[Step, ...]:
+    """The runs of the model that a serving engine marks, the outermost of a thread, from 1 on.
+
+    They are marks of running the model, not of the engine's loop: the host is ahead of the device
+    when they begin, and what it does between two of them may be waiting for requests. So they
+    are told apart from ``Trace.steps``, which decide the default window.
+    """
+    slices = _Slices(
+        trace.strings,
+        trace.name_id,
+        trace.kind,
+        trace.lane_id,
+        trace.start_ns,
+        trace.end_ns,
+        ~trace.stray,
+    )
+    ids = np.unique(trace.name_id[trace.kind == SliceKind.ANNOTATION]).tolist()
+    vllm = [index for index in ids if _VLLM.match(trace.strings[index])]
+    sglang = [index for index in ids if _SGLANG.match(trace.strings[index])]
     return _of_engine(slices, vllm, sglang) if vllm or sglang else ()
 
 

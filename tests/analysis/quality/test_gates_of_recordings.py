@@ -23,13 +23,13 @@ FIRE = {
     "kineto2020_resnet50_workers0.json.gz": {"Q3", "Q8"},
     "kineto_resnet50_workers0.json.gz": set(),
     "nsys_h100_2gpu.sqlite": {"Q3"},
-    "tl_b200_vllm_eager.json.gz": {"Q12"},
+    "tl_b200_vllm_eager.json.gz": set(),
     "tl_h100_bert.json.gz": {"Q12"},
     "tl_h100_qwen.json.gz": {"Q3", "Q8", "Q12"},
     "tl_mi300_bert.json.gz": {"Q12", "Q13"},
-    "tl_mi300_sglang_decode.json.gz": {"Q12", "Q13"},
+    "tl_mi300_sglang_decode.json.gz": {"Q13"},
     "tl_mi300_vllm_decode_capture.json.gz": {"Q13"},
-    "tl_mi300_vllm_decode_graph.json.gz": {"Q12", "Q13"},
+    "tl_mi300_vllm_decode_graph.json.gz": {"Q13"},
     "speedscope_partial.json": {"Q1", "Q6"},
 }
 
