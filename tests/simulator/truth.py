@@ -195,8 +195,9 @@ class _Explain:
             elif group[-1].next is None:
                 tail = group[-1].end - group[-1].start
                 excess[cause] = idle - tail - max(other.total - self.single_before[cause], 0)
-        # Dispatch that a drain pays for comes first; what the drain cost is spent on it once.
-        self.unspent = dict(excess)
+        # What a drain cost is spent once; when exactly is a convention, so it may be saved.
+        for cause, over in excess.items():
+            self.unspent[cause] = max(self.unspent.get(cause, 0) + over, 0)
         pieces = []
         for s in group:
             if s.kind == IDLE:
@@ -262,6 +263,9 @@ class _Explain:
             accepted = self._accepted(cause, ns)
             if cause in DISPATCHES:  # dispatch: a wait that drained the queue may pay for it
                 accepted |= self._payers(ns)
+                found = self.full.host_states(s.start, late)
+                if max((b - a for a, b, c in found if c == cause), default=0) >= PAUSE_NS:
+                    accepted |= {"python-overhead" if self.recording.stacks else "unattributed"}
             parts.append(Part(ns, cause, accepted))
         allowance -= min(rest, allowance)
         base = min(dispatch, allowance)
