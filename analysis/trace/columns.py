@@ -91,7 +91,10 @@ class Flows:
 
 
 class StepSource(StrEnum):
-    """What tells where a step lies; all but INFERRED are marks in the recording."""
+    """What tells where a step lies; all but INFERRED are marks in the recording.
+
+    Only the first two are in ``Trace.steps`` and decide the default window.
+    """
 
     PROFILER = "profiler"  # ProfilerStep#N on a thread
     GPU_ANNOTATION = "gpu-annotation"  # ProfilerStep#N on the GPU alone
@@ -174,7 +177,8 @@ class Trace:
         launch: int32 (n,), for GPU work the runtime call that launched it, else -1.
         stray: bool (n,), excluded from the origin and from every window (rules Q6).
         lanes, lane_rows: the lanes and their slices, ``lane_rows`` int64 (lanes + 1,).
-        steps: those that annotations mark; never inferred ones.
+        steps: those that PyTorch's profiler marks; others are found by
+            ``whichlayer.analysis.steps.find.steps_of``.
         events: how many events the file holds, of any phase.
         warnings: what was damaged, missing or odd.
         part: what of the recording is here in full, None if all of it is.
