@@ -33,7 +33,7 @@ def step_lines(analysis: Analysis) -> list[str]:
     steps = analysis.steps
     if steps is None or not steps.rows:
         return []
-    lines = [*wrap(_heading(steps), "STEPS  "), *_inferred(steps)]
+    lines = [*wrap(_heading(steps), "STEPS  "), *_inferred(analysis, steps)]
     if any(row.spans for row in steps.rows):
         if len(analysis.devices) > 1:
             lines.append(f"  busy to kernels: sums over {len(analysis.devices)} GPUs")
@@ -60,13 +60,12 @@ def _heading(steps: StepTable) -> str:
     )
 
 
-def _inferred(steps: StepTable) -> list[str]:
+def _inferred(analysis: Analysis, steps: StepTable) -> list[str]:
     if not steps.found.inferred:
         return []
-    return wrap(
-        f"nothing marks them; window and verdict do not rest on them; {steps.found.record}",
-        "  inferred: ",
-    )
+    asked = analysis.options.steps is not None
+    rest = "the window rests on them" if asked else "window and verdict do not rest on them"
+    return wrap(f"nothing marks them; {rest}; {steps.found.record}", "  inferred: ")
 
 
 def _shown(steps: StepTable) -> list[StepFigures]:
