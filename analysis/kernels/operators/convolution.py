@@ -182,7 +182,7 @@ def forward_flops(
     return 2 * results * math.prod(w[1:])
 
 
-@operator("convolution", "_convolution")
+@operator("convolution", "_convolution", "convolution_overrideable")
 def convolution(call: OpCall) -> Work:
     """x, w, bias, stride, padding, dilation, transposed, output_padding, groups."""
     return _forward(call, _CONVOLUTION)
