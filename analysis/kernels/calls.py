@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -104,6 +104,7 @@ class OpCall:
     launches: tuple[Launch, ...] = ()
     context: OpCall | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
+    _tensors: dict[int, Tensor | None] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
     def from_detail(
@@ -129,6 +130,13 @@ class OpCall:
             extra=detail,
         )
 
+    def launching(self, launches: Sequence[Launch], context: OpCall | None = None) -> OpCall:
+        """The same call with what it launched; what was read of its tensors is kept."""
+        return OpCall(
+            self.name, self.dims, self.types, self.concrete, self.strides, tuple(launches),
+            context, self.extra, self._tensors,
+        )  # fmt: skip
+
     @property
     def kernels(self) -> tuple[str, ...]:
         """Names of the kernels that the call launched, where known."""
@@ -151,6 +159,12 @@ class OpCall:
 
     def tensor(self, index: int) -> Tensor | None:
         """The tensor at a position, or None where that argument is something else."""
+        if index in self._tensors:
+            return self._tensors[index]
+        found = self._tensors[index] = self._parsed(index)
+        return found
+
+    def _parsed(self, index: int) -> Tensor | None:
         if not 0 <= index < self.arguments:
             return None
         spelling = self.types[index]
@@ -260,9 +274,10 @@ def _sequence(value: Any) -> tuple[Any, ...]:
 def _shape(value: Any) -> tuple[int, ...] | None:
     if not isinstance(value, list | tuple):
         return None
-    if not all(isinstance(item, int) and not isinstance(item, bool) for item in value):
-        return None
-    if any(item < 0 or item > MAX_ELEMENTS for item in value):
+    if not value:
+        return ()
+    # Subclasses of int (truth values among them) are no sizes.
+    if set(map(type, value)) != {int} or min(value) < 0 or max(value) > MAX_ELEMENTS:
         return None
     shape = tuple(value)
     return shape if len(shape) <= 64 and math.prod(shape) <= MAX_ELEMENTS else None
@@ -284,3 +299,22 @@ def broadcast(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
                 raise Unknown("the recorded shapes do not broadcast")
             result[-offset] = size
     return tuple(result)
+
+
+class Calls:
+    """The operator calls of a recording, each distinct one read once."""
+
+    def __init__(self, strings: Sequence[str], detail: Callable[[int], Mapping[str, Any]]) -> None:
+        """Take names by ``name_id`` and arguments by ``detail_id``."""
+        self._strings = strings
+        self._detail = detail
+        self._read: dict[tuple[int, int], OpCall] = {}
+
+    def of(self, name_id: int, detail_id: int) -> OpCall:
+        """The call of that name and those arguments, without what it launched."""
+        key = name_id, detail_id
+        found = self._read.get(key)
+        if found is None:
+            found = OpCall.from_detail(self._strings[name_id], self._detail(detail_id))
+            self._read[key] = found
+        return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final
 
 #: Bytes of one element, by our name of the type.
@@ -73,6 +74,7 @@ DTYPE_ENUM: Final = {
 _PREFIX: Final = re.compile(r"^(?:struct )?(?:c10::|at::|std::)+")
 
 
+@lru_cache(maxsize=4096)
 def dtype_of(spelling: str) -> str | None:
     """Our name of an element type as a trace spells it; None where it is no element type.
 

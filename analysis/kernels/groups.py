@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from whichlayer.analysis.kernels.calls import OpCall
+from whichlayer.analysis.kernels.calls import Calls, OpCall
 from whichlayer.analysis.kernels.counters import LaunchNumbers
 from whichlayer.analysis.kernels.group_calls import GroupCalls, GroupInput, Members
-from whichlayer.analysis.kernels.launch_shapes import shape_of
+from whichlayer.analysis.kernels.launch_shapes import LaunchShapes
 from whichlayer.analysis.kernels.marks import tensor_cores
 from whichlayer.analysis.kernels.measure import Measured
 from whichlayer.analysis.kernels.names import short_name
@@ -29,6 +29,8 @@ Int32 = NDArray[np.int32]
 
 _OCCUPANCY = "est. achieved occupancy %"
 _SHAPES_SHOWN = 4
+# Members of an IntEnum are looked up slowly, and compared with NumPy's numbers more slowly.
+_KERNEL, _COMM = int(SliceKind.KERNEL), int(Role.COMM)
 
 
 def build_groups(
@@ -38,6 +40,8 @@ def build_groups(
     loss: Int64,
     measured: Sequence[Measured | None],
     rulings: Sequence[Ruling],
+    shapes: LaunchShapes,
+    calls: Calls,
 ) -> tuple[Int32, tuple[KernelGroup, ...]]:
     """Group of each activity (int32 (n,), -1 outside the window) and the groups by total time.
 
@@ -48,6 +52,8 @@ def build_groups(
         loss: int64 (n,).
         measured: by population; None where no activity has it.
         rulings: by population.
+        shapes: how kernels were launched.
+        calls: of operators.
     """
     group = np.full(len(given.row), -1, np.int32)
     index = np.flatnonzero(given.in_window())
@@ -64,7 +70,7 @@ def build_groups(
     lost = np.zeros(count, np.int64)
     np.add.at(lost, place[inverse], loss[index])
     members = Members.sorted_by(group[index], given.row[index], given, index)
-    describe = _Describer(trace, given.total_ns)
+    describe = _Describer(trace, given.total_ns, shapes, calls)
     lead = index[members.lead]
     columns = zip(
         population[lead].tolist(), given.role[lead].tolist(), given.op_row[lead].tolist(),
@@ -92,20 +98,22 @@ def _second_key(trace: Trace, given: GroupInput, population: Int64) -> Int64:
 class _Describer:
     """Puts groups into words and figures; what many of them share is read once."""
 
-    def __init__(self, trace: Trace, total_ns: int) -> None:
+    def __init__(self, trace: Trace, total_ns: int, shapes: LaunchShapes, calls: Calls) -> None:
         self._trace = trace
         self._total_ns = total_ns
         self._operators: dict[tuple[int, int], tuple[str, str]] = {}
         self._numbers: dict[str, LaunchNumbers] = {}
+        self._shapes = shapes
+        self._calls = calls
 
     def unjudged(self, call: GroupCalls, role: int, op_row: int, total_ns: int) -> KernelGroup:
         """A collective or a transfer: what it costs is told by the gaps around it."""
         trace = self._trace
         name, detail = trace.name(call.lead), trace.detail(call.lead)
-        kernel = bool(trace.kind[call.lead] == SliceKind.KERNEL)
+        kernel = bool(trace.kind[call.lead] == _KERNEL)
         size = -1 if kernel else bytes_of(detail)
         operator, shapes = self._operator(op_row)
-        communicates = role == Role.COMM
+        communicates = role == _COMM
         return KernelGroup(
             name=name,
             short_name=short_name(name),
@@ -151,14 +159,14 @@ class _Describer:
     ) -> KernelGroup:
         """A group of the device's own work."""
         trace = self._trace
-        name, kernel = trace.name(call.lead), trace.kind[call.lead] == SliceKind.KERNEL
+        name, kernel = trace.name(call.lead), bool(trace.kind[call.lead] == _KERNEL)
         operator, shapes = self._operator(op_row)
         size = -1 if kernel else bytes_of(trace.detail(call.lead))
         lost = lost_ns if ruling.judged else 0
         vendor = measured.peaks.vendor
-        shape = shape_of(trace, call.typical, vendor)
+        shape = self._shapes.of(call.typical, vendor)
         fits = _residency(shape, measured)
-        cuda = ruling.layer == Layer.CUDA and lost > 0 and bool(kernel)
+        cuda = ruling.layer == Layer.CUDA and lost > 0 and kernel
         return KernelGroup(
             name=name,
             short_name=short_name(name),
@@ -205,8 +213,7 @@ class _Describer:
         key = int(trace.name_id[row]), int(trace.detail_id[row])
         found = self._operators.get(key)
         if found is None:
-            name = trace.name(row)
-            found = name, shapes_text(OpCall.from_detail(name, trace.detail(row)))
+            found = trace.name(row), shapes_text(self._calls.of(*key))
             self._operators[key] = found
         return found
 

@@ -15,11 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whichlayer.analysis.intervals import Measure, union
+from whichlayer.analysis.kernels.calls import Calls
 from whichlayer.analysis.kernels.chained import Chained, find_chained
 from whichlayer.analysis.kernels.drift import Drift, find_drift
 from whichlayer.analysis.kernels.elementwise_chains import find_elementwise
 from whichlayer.analysis.kernels.group_calls import GroupInput
 from whichlayer.analysis.kernels.groups import build_groups
+from whichlayer.analysis.kernels.launch_shapes import LaunchShapes
 from whichlayer.analysis.kernels.measure import Floor, Measured
 from whichlayer.analysis.kernels.overlaps import find_clusters, owned_times
 from whichlayer.analysis.kernels.peaks import DeviceMatch
@@ -43,7 +45,7 @@ from whichlayer.analysis.kernels.ruling import (
     rule_on,
     thresholds_of,
 )
-from whichlayer.analysis.kernels.units import Units, gather_units
+from whichlayer.analysis.kernels.units import Units, calls_of, gather_units
 from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.results import KernelGroup, Role
 from whichlayer.analysis.rule import Rule
@@ -144,8 +146,9 @@ def judge(
     settings = settings or {}
     distinct, match_of_device = _distinct(peaks)
     match = match_of_device[device]
-    units = gather_units(trace, row, op_row, role == Role.COMPUTE, match)
-    units, populations = describe(trace, row, units, match, distinct)
+    calls, launches = calls_of(trace), LaunchShapes(trace)
+    units = gather_units(trace, row, op_row, role == Role.COMPUTE, match, calls)
+    units, populations = describe(trace, row, units, match, distinct, launches, calls)
     time, span, cluster = _times(units, device, start_ns, end_ns, row, role)
     floors = find_floors(trace, row, units, populations, time, distinct)
     effective, overlapped, spoilt = effective_times(units, populations, cluster, time, span)
@@ -169,7 +172,7 @@ def judge(
     verdicts = _rule(units, populations, place, timing, drift, distinct, floors, settings)
     fraction, judged = _losses(verdicts, place, timing)
     return _spread(
-        trace, verdicts, units, place, fraction, judged,
+        trace, verdicts, units, place, fraction, judged, launches, calls,
         GroupInput(row, start_ns, end_ns, role, op_row, owned_ns, total_ns),
         tuple(floors[int(index)] for index in match_of_device[: len(peaks)]),
     )  # fmt: skip
@@ -351,6 +354,8 @@ def _spread(
     place: Int64,
     fraction: Float64,
     judged: Bool,
+    launches: LaunchShapes,
+    calls: Calls,
     given: GroupInput,
     floors: tuple[Floor, ...],
 ) -> Judgement:
@@ -369,6 +374,13 @@ def _spread(
     layer[inside] = np.where(judged[unit] & (fraction[unit] <= 0), Layer.NONE, owner)
     of_activity[inside] = place[unit]
     group, groups = build_groups(
-        trace, given, of_activity, loss, verdicts.measured, verdicts.rulings
+        trace,
+        given,
+        of_activity,
+        loss,
+        verdicts.measured,
+        verdicts.rulings,
+        launches,
+        calls,
     )
     return Judgement(loss, is_judged, layer, group, groups, floors)

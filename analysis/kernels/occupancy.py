@@ -12,6 +12,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
+from operator import itemgetter
 from typing import Any, Final
 
 from whichlayer.analysis.kernels.sm_limits import WARP, SmLimits
@@ -92,6 +94,7 @@ class Residency:
         return self.waves / math.ceil(self.waves)
 
 
+@lru_cache(maxsize=65536)
 def residency(shape: LaunchShape, limits: SmLimits, units: int) -> Residency | None:
     """Blocks on an SM at once, and what limits them; None where that is not known.
 
@@ -101,14 +104,13 @@ def residency(shape: LaunchShape, limits: SmLimits, units: int) -> Residency | N
     if shape.registers is None or shape.shared_bytes is None or units <= 0:
         return None
     warps = -(-shape.threads // WARP)
-    room = {
-        "warps": limits.warps // warps,
-        "blocks": limits.blocks,
-        "registers": _by_registers(shape.registers, warps, limits),
-        "shared memory": _by_shared(shape.shared_bytes, limits),
-    }
-    limiter = min(room, key=lambda what: room[what])
-    resident = room[limiter]
+    resident, limiter = min(
+        (limits.warps // warps, "warps"),
+        (limits.blocks, "blocks"),
+        (_by_registers(shape.registers, warps, limits), "registers"),
+        (_by_shared(shape.shared_bytes, limits), "shared memory"),
+        key=itemgetter(0),
+    )
     if resident <= 0:  # it did run: what was recorded is not what it used
         return None
     return Residency(shape, units, resident, resident * warps / limits.warps, limiter)
@@ -137,7 +139,7 @@ def _round_up(value: int, unit: int) -> int:
 def _sizes(value: Any) -> tuple[int, ...]:
     if not isinstance(value, list | tuple) or not 1 <= len(value) <= 3:
         return ()
-    if not all(isinstance(one, int) and not isinstance(one, bool) and one > 0 for one in value):
+    if set(map(type, value)) != {int} or min(value) <= 0:
         return ()
     return tuple(value)
 

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whichlayer.analysis.kernels.attention_chains import Part
+from whichlayer.analysis.kernels.calls import Calls
 from whichlayer.analysis.kernels.dtypes import DTYPE_ENUM, FLOATS
 from whichlayer.analysis.kernels.floor import STREAMING, TRIVIAL_NS, find_floor
-from whichlayer.analysis.kernels.launch_shapes import shape_of
+from whichlayer.analysis.kernels.launch_shapes import LaunchShapes
 from whichlayer.analysis.kernels.marks import precision_of
 from whichlayer.analysis.kernels.measure import Floor, Measured
 from whichlayer.analysis.kernels.occupancy import LaunchShape, Residency, residency
@@ -173,7 +174,13 @@ def with_proven_precision(measured: Measured) -> Measured:
 
 
 def describe(
-    trace: Trace, row: Int32, units: Units, match: Int64, peaks: list[DeviceMatch]
+    trace: Trace,
+    row: Int32,
+    units: Units,
+    match: Int64,
+    peaks: list[DeviceMatch],
+    launches: LaunchShapes,
+    calls: Calls,
 ) -> tuple[Units, Populations]:
     """Work and precision of every population, from one unit of each.
 
@@ -184,22 +191,27 @@ def describe(
     of_old = np.zeros(len(units.first), np.int64)
     first: list[int] = []
     found = Populations()
-    for index, unit in enumerate(units.first.tolist()):
-        members = units.activities(unit)
-        at = int(match[members[0]])
-        names = [trace.name(int(item)) for item in row[members]]
-        call, shapes, work = describe_unit(trace, row, units, unit)
+    matches = match[units.members[units.offsets[units.first]]].tolist()
+    for index, (unit, at) in enumerate(zip(units.first.tolist(), matches, strict=True)):
+        rows = row[units.activities(unit)]
+        names = trace.name_id[rows].tolist()
+        call, shapes, work = describe_unit(trace, row, units, unit, calls)
         identity = (call.name, shapes, work, at, tuple(sorted(names)))
         place = places.setdefault(identity, len(first))
         of_old[index] = place
         if place == len(first):
             first.append(unit)
-            rows = row[members]
-            longest = int(rows[np.argmax(trace.end_ns[rows] - trace.start_ns[rows])])
-            shape = shape_of(trace, longest, peaks[at].vendor)
-            found.add(call, tuple(sorted(set(names))), work, at, peaks[at], shape)
+            kernels = tuple(sorted({trace.strings[name] for name in names}))
+            shape = launches.of(_longest(trace, rows), peaks[at].vendor)
+            found.add(call, kernels, work, at, peaks[at], shape)
     population = of_old[units.population] if len(of_old) else units.population
     return replace(units, population=population, first=np.array(first, np.int64)), found
+
+
+def _longest(trace: Trace, rows: Int32) -> int:
+    if len(rows) == 1:
+        return int(rows[0])
+    return int(rows[np.argmax(trace.end_ns[rows] - trace.start_ns[rows])])
 
 
 def find_floors(
@@ -212,12 +224,14 @@ def find_floors(
 ) -> list[Floor]:
     """The launch floor under each set of peaks, from units of one trivial kernel."""
     trivial = np.zeros(len(populations), np.bool_)
+    leads = row[units.members[units.offsets[units.first]]]
+    kernel = (trace.kind[leads] == SliceKind.KERNEL).tolist()
+    speeds = [peak.bandwidth_gbps or 1000.0 for peak in peaks]
     for index, work in enumerate(populations.work):
-        bandwidth = peaks[populations.match[index]].bandwidth_gbps or 1000.0
-        small = work.bytes is not None and work.bytes / bandwidth <= TRIVIAL_NS
-        lead = int(row[units.activities(int(units.first[index]))[0]])
-        kernel = trace.kind[lead] == SliceKind.KERNEL
-        trivial[index] = small and kernel and work.category in STREAMING
+        if work.bytes is None or work.category not in STREAMING:
+            continue
+        small = work.bytes / speeds[populations.match[index]] <= TRIVIAL_NS
+        trivial[index] = small and kernel[index]
     chosen = trivial[units.population] & (units.launches == 1)
     of_match = np.array(populations.match, np.int64)[units.population]
     return [

@@ -60,16 +60,15 @@ def rule_on(
 ) -> Ruling:
     """Judge a population; ``settings`` replaces thresholds by rule id."""
     settings = settings or {}
-    flags = _flags(measured)
     for module in _avoidable_rules():
         if module.applies(measured, thresholds_of(module.RULE, settings)):
             rule, said = module.RULE, module.why(measured)
             marks = flags_of(measured)
             return Ruling(True, rule.id, rule.layer, bound_of(measured), 0.0, 0.0, said, marks)
     doubt = _doubt(measured)
+    flags = _flags_with(measured, doubt)
     if doubt is not None:
-        marks = flags_of(measured)
-        return Ruling(False, "", Layer.UNKNOWN, bound_of(measured), 0.0, 0.0, doubt[0], marks)
+        return Ruling(False, "", Layer.UNKNOWN, bound_of(measured), 0.0, 0.0, doubt[0], flags)
     for module in _ordered_rules():
         thresholds = thresholds_of(module.RULE, settings)
         if module.applies(measured, thresholds):
@@ -124,7 +123,11 @@ def _ordered_rules() -> tuple[ModuleType, ...]:
 
 def flags_of(measured: Measured) -> tuple[str, ...]:
     """What limits its figures, a rate above the roof included."""
-    flags, doubt = _flags(measured), _doubt(measured)
+    return _flags_with(measured, _doubt(measured))
+
+
+def _flags_with(measured: Measured, doubt: tuple[str, str] | None) -> tuple[str, ...]:
+    flags = _flags(measured)
     if doubt is None or not doubt[1] or doubt[1] in flags:
         return flags
     return (*flags, doubt[1])

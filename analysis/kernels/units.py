@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from whichlayer.analysis.kernels.calls import Launch, OpCall
+from whichlayer.analysis.kernels.calls import Calls, Launch, OpCall
 from whichlayer.analysis.kernels.context import NEEDS_CONTEXT, context_rows, parent_operator
 from whichlayer.analysis.kernels.convolution_layout import layout_work
 from whichlayer.analysis.kernels.names import family
@@ -67,7 +67,12 @@ class Units:
 
 
 def gather_units(
-    trace: Trace, row: Int32, op_row: Int32, judged: NDArray[np.bool_], match: Int64
+    trace: Trace,
+    row: Int32,
+    op_row: Int32,
+    judged: NDArray[np.bool_],
+    match: Int64,
+    calls: Calls | None = None,
 ) -> Units:
     """Group activities.
 
@@ -77,9 +82,10 @@ def gather_units(
         op_row: int32 (n,), the operator that launched each, -1 where unknown.
         judged: bool (n,), which activities are the device's own work.
         match: int64 (n,), which peaks apply to each.
+        calls: of this recording, to be read once.
     """
     kernel = trace.kind[row] == SliceKind.KERNEL
-    owner = np.where(kernel & judged, judged_operator(trace, op_row), -1).astype(np.int64)
+    owner = np.where(kernel & judged, judged_operator(trace, op_row, calls), -1).astype(np.int64)
     # Kernels of one call share a key; everything else is alone.
     alone = np.arange(len(row), dtype=np.int64)
     layout = _rearranges(trace, row, owner)
@@ -187,14 +193,14 @@ def bytes_of(detail: object) -> int:
     return value
 
 
-def judged_operator(trace: Trace, op_row: Int32) -> Int64:
+def judged_operator(trace: Trace, op_row: Int32, calls: Calls | None = None) -> Int64:
     """The operator whose figures count for each launch: int64 (n,), -1 where none.
 
     The innermost one; where nothing is known of it, the nearest one around it of which
     something is, and then for everything that was launched inside that one.
     """
     numbers, present = number_keys(op_row)
-    known = _by_pair(trace, _may_be_known)
+    known = _by_pair(trace, _may_be_known, calls or calls_of(trace))
     launchers = present
     present = present[present >= 0]
     if not len(present):
@@ -226,7 +232,14 @@ def _may_be_known(call: OpCall) -> bool:
     return helped or work_of(call).known
 
 
-def _by_pair(trace: Trace, ask: Callable[[OpCall], bool]) -> Callable[[Int64], NDArray[np.bool_]]:
+def calls_of(trace: Trace) -> Calls:
+    """The operator calls of a recording."""
+    return Calls(trace.strings, trace.detail_by_id)
+
+
+def _by_pair(
+    trace: Trace, ask: Callable[[OpCall], bool], calls: Calls
+) -> Callable[[Int64], NDArray[np.bool_]]:
     """Ask once for each distinct pair of name and arguments."""
     answers: dict[tuple[int, int], bool] = {}
 
@@ -238,8 +251,7 @@ def _by_pair(trace: Trace, ask: Callable[[OpCall], bool]) -> Callable[[Int64], N
         pairs = zip(names[first].tolist(), details[first].tolist(), strict=True)
         for index, (name, detail) in enumerate(pairs):
             if (name, detail) not in answers:
-                call = OpCall.from_detail(trace.strings[name], trace.detail_by_id(detail))
-                answers[name, detail] = ask(call)
+                answers[name, detail] = ask(calls.of(name, detail))
             result[index] = answers[name, detail]
         return result[inverse]
 
@@ -247,13 +259,14 @@ def _by_pair(trace: Trace, ask: Callable[[OpCall], bool]) -> Callable[[Int64], N
 
 
 def describe_unit(
-    trace: Trace, row: Int32, units: Units, unit: int
+    trace: Trace, row: Int32, units: Units, unit: int, calls: Calls
 ) -> tuple[OpCall, tuple[object, ...], Work]:
     """The operator call of a unit, its shapes and types (hashable), and its work."""
     members = units.activities(unit)
     lead = int(row[members[0]])
-    if trace.kind[lead] != SliceKind.KERNEL:
-        work = work_of_copy(int(trace.kind[lead]), bytes_of(trace.detail(lead)))
+    kind = int(trace.kind[lead])
+    if kind != _KERNEL:
+        work = work_of_copy(kind, bytes_of(trace.detail(lead)))
         return _NO_CALL, (), work
     operator = int(units.operator_row[unit])
     if operator < 0:
@@ -261,11 +274,12 @@ def describe_unit(
     if trace.producer == "nsight" and not trace.detail(operator):
         return OpCall(trace.name(operator), (), ()), (), Work(reason=_NSIGHT)
     context = int(units.context_row[unit])
-    call = OpCall.from_detail(
-        trace.name(operator),
-        trace.detail(operator),
-        _launches(trace, row[members]),
-        OpCall.from_detail(trace.name(context), trace.detail(context)) if context >= 0 else None,
+
+    def recorded(at: int) -> OpCall:
+        return calls.of(int(trace.name_id[at]), int(trace.detail_id[at]))
+
+    call = recorded(operator).launching(
+        _launches(trace, row[members]), recorded(context) if context >= 0 else None
     )
     around = (repr(call.context.dims), call.context.types) if call.context else ()
     shapes = (repr(call.dims), call.types, around)
@@ -274,6 +288,8 @@ def describe_unit(
     return call, shapes, work_of(call)
 
 
+# A member of an IntEnum is looked up slowly.
+_KERNEL: Final = int(SliceKind.KERNEL)
 _NO_CALL: Final = OpCall("", (), ())
 
 

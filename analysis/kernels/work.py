@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
@@ -116,4 +116,12 @@ def work_of(call: OpCall) -> Work:
         return Work(reason=str(why))
     if max(work.bytes or 0, work.flops or 0) > _LARGEST:
         return Work(reason="the recorded shapes are not credible")
-    return work if call.strides is not None else replace(work, strides=False)
+    return work if call.strides is not None else _without_strides(work)
+
+
+def _without_strides(work: Work) -> Work:
+    # Several times as fast as dataclasses.replace, and every call of older files comes here.
+    return Work(
+        work.bytes, work.flops, work.precision, work.category, work.bound, work.least, work.most,
+        False, work.dims, work.contiguous, work.casts, work.reason,
+    )  # fmt: skip
