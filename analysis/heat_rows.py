@@ -9,7 +9,7 @@ from pathlib import PurePath
 
 import numpy as np
 
-from whichlayer.analysis.report.job import find_rank
+from whichlayer.analysis.ranks import find_rank
 from whichlayer.analysis.results import Analysis
 from whichlayer.analysis.text import clean, gpu_text
 

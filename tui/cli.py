@@ -226,7 +226,7 @@ def _check_readable(path: str) -> None:
 def _load(path: str, typed: Namespace) -> Trace:
     """Read a trace, and refuse it if it is of another rank than the one asked for."""
     from whichlayer.analysis import load
-    from whichlayer.analysis.report.job import find_rank
+    from whichlayer.analysis.ranks import find_rank
 
     _set_limit(typed)
     wanted = _options(typed)

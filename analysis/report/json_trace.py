@@ -7,8 +7,8 @@ from typing import Any
 
 from whichlayer.analysis.errors import TraceWarning
 from whichlayer.analysis.quality import most_severe_first, severity_of
+from whichlayer.analysis.ranks import find_rank, find_world_size
 from whichlayer.analysis.report import json_values as values
-from whichlayer.analysis.report.job import find_rank, find_world_size
 from whichlayer.analysis.report.recorded import find_recorded
 from whichlayer.analysis.results import Analysis, Device
 from whichlayer.analysis.trace.columns import Step

@@ -9,8 +9,8 @@ from dataclasses import replace
 
 from whichlayer.analysis.quality.effects import doubts
 from whichlayer.analysis.quality.gate import Effect
+from whichlayer.analysis.ranks import find_rank, find_world_size
 from whichlayer.analysis.report.advice import RECORDING_SNIPPET, recording_advice
-from whichlayer.analysis.report.job import find_rank, find_world_size
 from whichlayer.analysis.report.text_budget import budget_lines
 from whichlayer.analysis.report.text_communication import collective_lines, copy_lines
 from whichlayer.analysis.report.text_coverage import coverage_lines, throughput_lines
