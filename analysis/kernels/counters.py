@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whichlayer.analysis.kernels.names import function_name
+from whichlayer.analysis.kernels.numbering import number_keys
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import SliceKind
 
@@ -28,38 +29,42 @@ class LaunchNumbers:
     """Which launch of its function each kernel of a recording is."""
 
     def __init__(self, trace: Trace, vendor: str) -> None:
-        """Number all kernels; ``vendor`` decides by what name tools know them."""
-        rows = np.flatnonzero((trace.kind == SliceKind.KERNEL) & ~trace.stray)
+        """Take a recording; ``vendor`` decides by which tool."""
+        self._trace = trace
         self._vendor = vendor
-        self._names: dict[int, str] = {}
+        self._rows = np.flatnonzero(trace.kind == SliceKind.KERNEL)
         ids: dict[str, int] = {}
-        of_name = np.zeros(len(trace.strings) + 1, np.int64)
-        for name in np.unique(trace.name_id[rows]).tolist():
+        self._of_name = np.full(len(trace.strings) + 1, -1, np.int64)
+        for name in number_keys(trace.name_id[self._rows])[1].tolist():
             base = function_name(trace.strings[name].removesuffix(".kd"))
-            of_name[name] = ids.setdefault(base, len(ids))
-            self._names[name] = base
-        launch = trace.launch[rows]
-        when = np.where(launch >= 0, trace.start_ns[np.maximum(launch, 0)], trace.start_ns[rows])
-        function = of_name[trace.name_id[rows]]
-        order = np.lexsort((rows, trace.start_ns[rows], when, function))
-        first = np.searchsorted(function[order], np.arange(len(ids)))
-        rank = np.empty(len(rows), np.int64)
-        rank[order] = np.arange(len(rows)) - first[function[order]]
-        self._rows, self._rank, self._trace = rows, rank, trace
+            self._of_name[name] = ids.setdefault(base, len(ids))
+        self._names = list(ids)
+        self._ranked: dict[int, tuple[NDArray[np.intp], Int64]] = {}
 
     def command(self, row: int) -> str:
         """The command for one kernel; empty where its vendor has no tool that is known here."""
-        at = int(np.searchsorted(self._rows, row))
-        if at >= len(self._rows) or self._rows[at] != row:
-            return ""
-        name, number = self._names[int(self._trace.name_id[row])], int(self._rank[at])
+        function = int(self._of_name[self._trace.name_id[row]])
+        name = self._names[function] if function >= 0 else ""
         if not _PLAIN.fullmatch(name):
             return ""
         if self._vendor == "nvidia":
             return (
-                f"ncu --set full --kernel-name {name} --launch-skip {number} "
+                f"ncu --set full --kernel-name {name} --launch-skip {self._number(function, row)} "
                 f"--launch-count 1 {_PROGRAM}"
             )
         if self._vendor == "amd":
             return f"rocprof-compute profile -n whichlayer -k {name} -- {_PROGRAM}"
         return ""
+
+    def _number(self, function: int, row: int) -> int:
+        """How many kernels of that function were launched before this one."""
+        if function not in self._ranked:
+            trace = self._trace
+            rows = self._rows[self._of_name[trace.name_id[self._rows]] == function]
+            launch, start = trace.launch[rows], trace.start_ns[rows]
+            when = np.where(launch >= 0, trace.start_ns[np.maximum(launch, 0)], start)
+            rank = np.empty(len(rows), np.int64)
+            rank[np.lexsort((start, when))] = np.arange(len(rows))
+            self._ranked[function] = rows, rank
+        rows, rank = self._ranked[function]
+        return int(rank[np.searchsorted(rows, row)])

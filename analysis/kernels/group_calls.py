@@ -98,12 +98,16 @@ class Members:
         length = given.end_ns[index] - given.start_ns[index]
         sizes = np.bincount(group)
         offsets = np.concatenate(([0], np.cumsum(sizes)))
-        in_time = np.argsort(group, kind="stable")
+        # Small numbers are sorted by radix, in linear time.
+        small = group.astype(np.uint16) if len(sizes) <= 1 << 16 else group
+        in_time = np.argsort(small, kind="stable")
+        by_row, shorter = np.argsort(row, kind="stable"), np.argsort(length, kind="stable")
+        by_row = by_row[np.argsort(small[by_row], kind="stable")]
+        by_length = shorter[np.argsort(small[shorter], kind="stable")]
         spans = np.zeros(len(sizes), np.int64)
         np.add.at(spans, group, length)
-        by_length = np.lexsort((row, length, group))
         return cls(
-            rows=row[np.lexsort((row, group))].astype(np.int32),
+            rows=row[by_row].astype(np.int32),
             by_length=row[by_length].astype(np.int64),
             lengths=length[by_length],
             offsets=offsets.tolist(),

@@ -47,6 +47,7 @@ from whichlayer.analysis.kernels.ruling import (
 )
 from whichlayer.analysis.kernels.units import Units, calls_of, gather_units
 from whichlayer.analysis.layers import Layer
+from whichlayer.analysis.reader.memory import no_garbage_collection
 from whichlayer.analysis.results import KernelGroup, Role
 from whichlayer.analysis.rule import Rule
 from whichlayer.analysis.trace.columns import Trace
@@ -111,6 +112,7 @@ class _Timing:
     elementwise: Chained
 
 
+@no_garbage_collection()
 def judge(
     trace: Trace,
     *,
