@@ -16,7 +16,7 @@ _BITS = ((0x01, 0x02, 0x04, 0x40), (0x08, 0x10, 0x20, 0x80))
 
 
 class Canvas:
-    """A grid of dots; the cell takes the ink of the dot that was set last."""
+    """A grid of dots; a cell takes the ink of the dot that was set last, or of its text."""
 
     def __init__(self, cells: int, rows: int, ascii_only: bool = False) -> None:
         """Start empty, ``cells`` times ``rows`` cells large."""
@@ -46,7 +46,8 @@ class Canvas:
             self._glyphs[row][cell] = ord(glyph)
         else:
             self._glyphs[row][cell] |= _BITS[x % 2][y % 4]
-        self._inks[row][cell] = ink
+        if (row, cell) not in self._texts:
+            self._inks[row][cell] = ink
 
     def disc(self, x: int, y: int, radius: float, ink: int, glyph: str = "o") -> None:
         """Set all dots within a radius; in ASCII the one in the middle."""

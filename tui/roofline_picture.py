@@ -42,10 +42,10 @@ _LABEL_CELLS = 5
 _FRAME_ROWS = 4
 
 #: Points of a smaller share of the time do not stretch the axis of rates.
-_RULING = 0.002
+_RULING = 0.0002
 
 #: From these shares of the time on a point has this radius in dots, and this glyph in ASCII.
-SIZES = ((0.15, 3.5, "@"), (0.05, 2.5, "O"), (0.01, 1.5, "o"), (0.0, 1.0, "."))
+SIZES = ((0.15, 3.5, "@"), (0.05, 2.5, "O"), (0.01, 1.5, "o"), (0.001, 1.0, "."), (0.0, 0.0, "."))
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,16 +197,19 @@ def _join(canvas: Canvas, slope: float, x: Scale, y: Scale, highest: float | Non
 
 
 def _name_slope(canvas: Canvas, slope: float, x: Scale, y: Scale, highest: float | None) -> None:
-    """The bandwidth beside its slope, where there is room to the left of it."""
+    """The bandwidth beside its slope: to the left of it, where there is room."""
     text = f"{prefixed(slope)}B/s"
     across, down = canvas.width // canvas.cells, canvas.height // canvas.rows
-    for row in range(canvas.rows // 3, canvas.rows):
+    places = []
+    for row in range(canvas.rows // 4, canvas.rows):
         level = y.value(canvas.height - 1 - row * down)
-        if highest is not None and level > highest:
-            continue
-        cell = x.place(level / slope) // across - len(text) - 1
-        if cell >= 1 and canvas.text(cell, row, text, Ink.ROOF_NAME):
-            return
+        if highest is None or level <= highest:
+            places.append((x.place(level / slope) // across, row))
+    for left in (True, False):
+        for cell, row in places:
+            at = cell - len(text) - 1 if left else cell + 3
+            if at >= 1 and canvas.text(at, row, text, Ink.ROOF_NAME):
+                return
 
 
 def _points(

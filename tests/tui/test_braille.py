@@ -68,4 +68,5 @@ def test_texts_never_overlap_nor_leave_the_picture() -> None:
     assert not canvas.text(4, 0, "x", 3)  # it would touch
     assert not canvas.text(8, 0, "wide", 3)
     assert canvas.text(5, 0, "right", 3)
-    assert shown(canvas) == ["roof right"]
+    canvas.dot(0, 0, 9)
+    assert canvas.lines() == [[("roof", 3), (" ", BLANK), ("right", 3)]]

@@ -26,6 +26,10 @@ _HIGH = 20
 #: A click further away than this many cells chooses nothing.
 _NEAR = 6
 
+#: For terminals without anything else.
+_ASCII = str.maketrans({"·": "-", "…": "~", "–": "-", "µ": "u", "≤": "<", "↑": "up", "↓": "down",
+                        "×": "x", "↔": "-"})  # fmt: skip
+
 #: What the screen returns: a group, and whether its longest call is asked for.
 Choice = tuple[int, bool]
 
@@ -110,9 +114,12 @@ class RooflinePlot(Widget):
         what = "selection" if span is not None else "window"
         shown = f"{time_text(self.roofline.total_ns)} of kernels in the {what}"
         card = clean(self.roofline.device)
-        self.border_title = " · ".join(part for part in ("roofline", card, shown) if part)
-        keys = "up down" if ascii_only else "↑ ↓"
-        self.border_subtitle = f"{keys} group · enter longest call · esc closes"
+        title = " · ".join(part for part in ("roofline", card, shown) if part)
+        keys = "↑ ↓ group · enter longest call · esc closes"
+        if ascii_only:
+            self.styles.border = ("ascii", palette.colours.accent)
+            title, keys = title.translate(_ASCII), keys.translate(_ASCII)
+        self.border_title, self.border_subtitle = title, keys
 
     @property
     def chosen(self) -> int | None:
@@ -197,26 +204,32 @@ class RooflinePlot(Widget):
         ]
         lines = [_figures(point), _rates(point)]
         if self.size.height >= _HIGH:
-            lines = [clean(f"{group.operator} {group.shapes}"), *lines, clean(group.why)]
+            lines = [clean(f"{group.operator} {group.shapes}"), *lines, _why(group)]
         said = [name, *([(f"    {shortened(line, width - 4)}", palette.text)] for line in lines)]
-        return [*said, [(self._legend(), palette.dim)]]
+        said.append([(self._legend(), palette.dim)])
+        if not self._ascii:
+            return said
+        return [[(text.translate(_ASCII), style) for text, style in line] for line in said]
 
     def _legend(self) -> str:
         """Sizes of points, and what is not in the picture."""
         if self.roofline.note:
             return clean(f"no roofs: {self.roofline.note}")
-        sizes = [f"{glyph} {'<1' if not share else f'{100 * share:.0f}'} %"
-                 for share, _, glyph in reversed(SIZES)]  # fmt: skip
-        text = (
-            f"size: {'  '.join(sizes)} of the time"
-            if self._ascii
-            else ("a point's size: share of the time, its colour: owner of the loss")
+        sizes = "  ".join(
+            f"{glyph} {100 * share:.0f} %" for share, _, glyph in reversed(SIZES) if share >= 0.01
         )
+        points = f"{sizes} of the time" if self._ascii else "size: share of the time"
+        text = f"{points} · colour: owner of the loss"
         missing = self.roofline.unplaced_ns
         if missing:
             share = share_text(missing, self.roofline.total_ns)
             text = f"without figures: {time_text(missing)} ({share}) · {text}"
         return text
+
+
+def _why(group: KernelGroup) -> str:
+    flags = f"[{', '.join(group.flags)}] " if group.flags else ""
+    return flags + clean(group.why)
 
 
 def _figures(point: Point) -> str:
