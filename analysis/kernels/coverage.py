@@ -7,6 +7,7 @@ products, convolutions and attention, by what is known of them, else by their na
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 from typing import Final
@@ -26,6 +27,14 @@ from whichlayer.analysis.trace.kinds import SliceKind
 MATRIX_FAMILIES: Final = frozenset({"matmul", "convolution", "attention"})
 #: Kernels that Inductor writes around a product.
 _COMPILED_PRODUCT: Final = "triton_tem_"
+
+#: Calls into compiled code, C++ autograd and engines: what they touch, or how much of it, is in
+#: weights, caches and lengths that are no argument.
+_OPAQUE: Final = re.compile(
+    r"torch::autograd::CppNode<|CompiledFunction|Torch-Compiled Region|record_param_comms"
+    r"|(?:vllm|sglang|sgl_kernel|aiter)::\w*(?:attention|moe|mha|paged|fmha)"
+    r"|fbgemm::(?:(?:split|dense|ssd)_embedding|permute_(?:2D_|1D_)?sparse)"
+)
 
 NO_LAUNCH: Final = "no launch in the file"
 NO_OPERATOR: Final = "no operator around its launch"
@@ -161,4 +170,5 @@ def _reason(trace: Trace, row: int, operator: int) -> str:
     call = OpCall.from_detail(trace.name(operator), trace.detail(operator))
     if not call.recorded:
         return NO_SHAPES
-    return UNLISTED if has_model(call.name) else NO_MODEL
+    opaque = _OPAQUE.match(call.name) is not None
+    return UNLISTED if opaque or has_model(call.name) else NO_MODEL

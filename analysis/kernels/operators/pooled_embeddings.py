@@ -1,4 +1,4 @@
-"""What FBGEMM does with looked-up embeddings: it puts their columns into another order.
+"""What FBGEMM does around look-ups of embeddings: checks, offsets, columns in another order.
 
 The look-ups themselves have no model: how many rows they read and how wide those are is in
 tensors whose values no recording holds.
@@ -24,3 +24,17 @@ def permuted(call: OpCall) -> Work:
     x = call.need(0)
     lists = sum(tensor.bytes for tensor in call.tensors(1))
     return Work(bytes=x.bytes + x.count * x.item_bytes + lists, category="copy")
+
+
+@operator("fbgemm::bounds_check_indices")
+def bounds_check(call: OpCall) -> Work:
+    """Rows of each table, indices, offsets: all of them are read; only wrong ones are written."""
+    return Work(bytes=sum(call.need(index).bytes for index in range(3)), category="reduction")
+
+
+@operator("fbgemm::asynchronous_complete_cumsum", "fb::asynchronous_complete_cumsum")
+def complete_cumsum(call: OpCall) -> Work:
+    """X of n, or rows of n: one more is written for each row."""
+    x = call.need(0)
+    rows = x.shape[0] if len(x.shape) > 1 else 1
+    return Work(bytes=x.bytes + (x.count + rows) * x.item_bytes, category="reduction")

@@ -81,3 +81,17 @@ def test_permuted_embeddings_are_read_and_written(name: str, lists: list[int]) -
     # 1024 x 70904 floats twice, and the lists of int64: 1.2 TB/s in 0.49 ms on an A100.
     found = work(name, [[1024, 70904], *([n] for n in lists)], ["float", *("long" for _ in lists)])
     assert found.bytes == 2 * 1024 * 70904 * 4 + 8 * sum(lists)
+
+
+def test_checked_indices_are_read_once() -> None:
+    # 3 tables, 768 indices and 385 offsets of int64; the mode and the warnings are no data.
+    found = work("fbgemm::bounds_check_indices", [[3], [768], [385], [], [1], []],
+                 ["long int"] * 3 + ["Scalar", "long int", ""])  # fmt: skip
+    assert found.bytes == 8 * (3 + 768 + 385)
+
+
+def test_a_complete_sum_writes_one_more_than_it_reads() -> None:
+    # 8192 int32 read, 8193 written.
+    assert work("fbgemm::asynchronous_complete_cumsum", [[8192]], ["int"]).bytes == 4 * (
+        8192 + 8193
+    )
