@@ -36,6 +36,19 @@ class Rule:
     source: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """What a rule about a whole recording has found; its time is in other findings.
+
+    Attributes:
+        evidence: lines that prove it.
+        rows: trace rows that show it, in order of time.
+    """
+
+    evidence: tuple[str, ...]
+    rows: tuple[int, ...]
+
+
 def rule_modules(package: ModuleType) -> Iterator[ModuleType]:
     """The modules of a rules folder, by file name, each holding a ``RULE``."""
     for info in sorted(pkgutil.iter_modules(package.__path__), key=lambda info: info.name):

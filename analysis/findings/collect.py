@@ -7,7 +7,8 @@ from collections import Counter
 import numpy as np
 
 from whichlayer.analysis.findings.catalogue import kernel_rules
-from whichlayer.analysis.findings.kernel_limits import kernel_limits
+from whichlayer.analysis.findings.hints import collect_hints
+from whichlayer.analysis.findings.kernel_limits import kernel_limits, lost_text
 from whichlayer.analysis.findings.where import where_of
 from whichlayer.analysis.gaps.catalogue import cause_rules
 from whichlayer.analysis.gaps.explain import explain_gap
@@ -31,7 +32,7 @@ _NO_FINDING = frozenset({"launch-latency", "stream-wait", "in-graph-gap"})
 
 def collect_findings(analysis: Analysis) -> tuple[Finding, ...]:
     """Every finding of an analysis, the most time first."""
-    found = [*_from_gaps(analysis), *_from_kernels(analysis)]
+    found = [*_from_gaps(analysis), *_from_kernels(analysis), *collect_hints(analysis)]
     found.sort(key=lambda finding: (-finding.time_ns, finding.rule))
     return tuple(found)
 
@@ -146,9 +147,7 @@ def _kernel_finding(
 ) -> Finding:
     share = time / analysis.budget.total_ns
     calls = sum(group.calls for group in groups)
-    lost = (
-        f"{_count(calls, 'call')} of slow kernels, {microseconds(time)} above what the card needs"
-    )
+    lost = lost_text(rule, _count(calls, "call"), microseconds(time))
     evidence = [lost]
     evidence += [
         f"{group.short_name}: {_count(group.calls, 'call')}, {microseconds(group.total_ns)}; "

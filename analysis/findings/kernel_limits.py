@@ -19,3 +19,14 @@ def kernel_limits(rule: Rule, groups: Sequence[KernelGroup]) -> list[str]:
         lines.append(f"why it is slow only hardware counters tell: {command}")
         lines.append("launches are counted from where this recording begins: start both there")
     return lines
+
+
+#: Rules whose kernels may be as fast as they can be: what is lost is that they run at all.
+_NEED_NOT_BE = frozenset({"cast-churn", "copy-storm", "unfused-elementwise"})
+
+
+def lost_text(rule: Rule, calls: str, time: str) -> str:
+    """The first line of evidence: how many calls lose how much."""
+    if rule.id in _NEED_NOT_BE:
+        return f"{calls}, {time} of them need not be"
+    return f"{calls} of slow kernels, {time} above what the card needs"

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whichlayer.analysis.kernels.chained import Chained, program_order
+from whichlayer.analysis.kernels.inside import inside_slices
 from whichlayer.analysis.kernels.measure import Floor
 from whichlayer.analysis.kernels.numbering import number_pairs
 from whichlayer.analysis.kernels.peaks import DeviceMatch
@@ -79,7 +80,9 @@ def find_elementwise(
     usable &= _is_sound(units, populations, effective, peaks, floors)[kind]
     passed = _passed_bytes(trace, units, populations, order, usable)
     inside = np.flatnonzero(passed >= 0)
-    outside = _is_elsewhere(trace, units.operator_row[order[np.union1d(inside, inside + 1)]])
+    outside = inside_slices(
+        trace, units.operator_row[order[np.union1d(inside, inside + 1)]], _ELSEWHERE
+    )
     barred = np.zeros(len(order), np.bool_)
     barred[np.union1d(inside, inside + 1)] = outside
     linked = (passed >= 0) & ~barred[:-1] & ~barred[1:]
@@ -180,24 +183,6 @@ def _handed(populations: Populations, giver: int, taker: int) -> int:
         if shape == result:
             return size
     return -1
-
-
-def _is_elsewhere(trace: Trace, rows: NDArray[np.int32]) -> Bool:
-    """Which operators lie inside a slice of :data:`_ELSEWHERE`."""
-    ids = [index for index, name in enumerate(trace.strings) if name.startswith(_ELSEWHERE)]
-    marks = np.flatnonzero(np.isin(trace.name_id, ids)) if ids else np.empty(0, np.int64)
-    inside = np.zeros(len(rows), np.bool_)
-    if not len(marks) or not len(rows):
-        return inside
-    for lane in np.unique(trace.lane_id[rows]).tolist():
-        mine = marks[trace.lane_id[marks] == lane]
-        if not len(mine):
-            continue
-        here = trace.lane_id[rows] == lane
-        start, reach = trace.start_ns[mine], np.maximum.accumulate(trace.end_ns[mine])
-        at = np.searchsorted(start, trace.start_ns[rows[here]], "right") - 1
-        inside[here] = (at >= 0) & (reach[np.maximum(at, 0)] > trace.start_ns[rows[here]])
-    return inside
 
 
 def _has_backward(trace: Trace) -> bool:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from whichlayer.analysis.intervals import Measure, union
 from whichlayer.analysis.kernels.calls import Calls
 from whichlayer.analysis.kernels.chained import Chained, find_chained
+from whichlayer.analysis.kernels.copy_kinds import asked_for
 from whichlayer.analysis.kernels.drift import Drift, find_drift
 from whichlayer.analysis.kernels.elementwise_chains import find_elementwise
 from whichlayer.analysis.kernels.group_calls import GroupInput
@@ -151,6 +152,7 @@ def judge(
     calls, launches = calls_of(trace), LaunchShapes(trace)
     units = gather_units(trace, row, op_row, role == Role.COMPUTE, match, calls)
     units, populations = describe(trace, row, units, match, distinct, launches, calls)
+    populations.keep_copies(asked_for(trace, op_row[units.members[units.offsets[units.first]]]))
     time, span, cluster = _times(units, device, start_ns, end_ns, row, role)
     floors = find_floors(trace, row, units, populations, time, distinct)
     effective, overlapped, spoilt = effective_times(units, populations, cluster, time, span)

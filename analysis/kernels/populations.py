@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from whichlayer.analysis.kernels.attention_chains import Part
 from whichlayer.analysis.kernels.calls import Calls
-from whichlayer.analysis.kernels.dtypes import DTYPE_ENUM, FLOATS
+from whichlayer.analysis.kernels.copy_kinds import copy_kind
 from whichlayer.analysis.kernels.floor import STREAMING, TRIVIAL_NS, find_floor
 from whichlayer.analysis.kernels.launch_shapes import LaunchShapes
 from whichlayer.analysis.kernels.marks import precision_of
@@ -105,6 +105,11 @@ class Populations:
         self.match.append(match)
         self.demand.append((measured.memory_ns, measured.compute_ns))
 
+    def keep_copies(self, asked: Bool) -> None:
+        """Forget the kind of copies that nobody asked for: bool (n,)."""
+        pairs = zip(self.kind, asked.tolist(), strict=True)
+        self.kind = [kind if kept else "" for kind, kept in pairs]
+
     def measured(
         self,
         index: int,
@@ -134,26 +139,6 @@ class Among:
     kind_share: float = 0.0
     drift: float | None = None
     earlier_ns: float = 0.0
-
-
-def copy_kind(call: OpCall, work: Work) -> str:
-    """``cast`` for a copy between floating-point types, ``copy`` for one that changes nothing.
-
-    Copies that also reorder, and casts to or from integers and truth values, are neither.
-    """
-    if work.category != "copy" or call.name.removeprefix("aten::") not in _COPIES:
-        return ""
-    if not work.casts:
-        return "copy"
-    types = {tensor.dtype for tensor in call.tensors()}
-    if call.name == "aten::_to_copy":
-        types.add(DTYPE_ENUM.get(int(call.number(1) or -1), ""))
-    return "cast" if types <= set(FLOATS) else ""
-
-
-_COPIES: Final = frozenset({
-    "copy_", "clone", "contiguous", "_to_copy", "cat", "_cat", "stack", "concat", "concatenate", "",
-})  # fmt: skip
 
 
 def with_proven_precision(measured: Measured) -> Measured:

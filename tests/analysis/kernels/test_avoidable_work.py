@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from whichlayer.analysis.kernels.calls import OpCall
-from whichlayer.analysis.kernels.populations import copy_kind
+from whichlayer.analysis.kernels.copy_kinds import copy_kind
 from whichlayer.analysis.kernels.work import work_of
 from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.pipeline import analyse
@@ -126,6 +126,18 @@ def test_what_counts_as_a_copy(
     detail = {"Input Dims": dims, "Input type": types}
     one = OpCall.from_detail(name, detail | ({"Concrete Inputs": concrete} if concrete else {}))
     assert copy_kind(one, work_of(one)) == kind
+
+
+def test_copies_of_compiled_code_are_its_own_business(judged: Judged, call: Any) -> None:
+    kernel = [("copy_kernel", 4000.0, 400.0)]
+    plain = {"dims": [SHAPE, SHAPE], "types": ["float", "float"]}
+    outside = judged([matmul(call, 2000, 1600), call("aten::copy_", kernel, **plain)])
+    assert outside.groups["copy_kernel"].rule == "copy-storm"
+    for around in ("CompiledFunctionBackward", "torch::distributed::reducer::copy_bucket_to_grad"):
+        inside = judged([
+            matmul(call, 2000, 1600), call("aten::copy_", kernel, around=around, **plain)
+        ])  # fmt: skip
+        assert inside.groups["copy_kernel"].rule != "copy-storm"
 
 
 def chain(call: Any, names: list[str], **more: Any) -> list[Any]:

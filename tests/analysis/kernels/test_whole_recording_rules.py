@@ -1,0 +1,120 @@
+"""Rules about a whole recording: full memory, DataParallel, gradients filled with zeros."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from whichlayer.analysis.layers import Layer
+from whichlayer.analysis.pipeline import analyse
+from whichlayer.analysis.reader import open_trace
+from whichlayer.analysis.results import Finding
+
+Found = Callable[..., dict[str, Finding]]
+ROOM = 80_000_000_000
+
+
+@pytest.fixture
+def found(tmp_path: Path) -> Found:
+    """Hints of a recording of these events, by rule."""
+
+    def run(events: list[dict[str, Any]], devices: int = 1) -> dict[str, Finding]:
+        cards = [{"id": number, "name": "NVIDIA H100 80GB HBM3", "totalGlobalMem": ROOM,
+                  "numSms": 132, "computeMajor": 9, "computeMinor": 0, "warpSize": 32}
+                 for number in range(devices)]  # fmt: skip
+        kernels = [
+            event
+            for number in range(devices)
+            for event in work(1000.0 + 100 * number, "aten::mm", 500.0, device=number)
+        ]
+        path = tmp_path / "recording.json"
+        header = {"schemaVersion": 1, "cuda_runtime_version": 12080, "deviceProperties": cards}
+        path.write_text(json.dumps({**header, "traceEvents": [*kernels, *events]}))
+        return {one.rule: one for one in analyse(open_trace(path)).findings if not one.time_ns}
+
+    return run
+
+
+def slice_of(category: str, name: str, start: float, took: float, pid: int = 1, tid: int = 1,
+             **args: Any) -> dict[str, Any]:  # fmt: skip
+    return {"ph": "X", "cat": category, "name": name, "pid": pid, "tid": tid, "ts": start,
+            "dur": took, "args": args}  # fmt: skip
+
+
+def work(start: float, name: str, took: float, device: int = 0) -> list[dict[str, Any]]:
+    """An operator, its launch and its kernel."""
+    number = int(start)
+    return [
+        slice_of("cpu_op", name, start, 10.0),
+        slice_of("cuda_runtime", "cudaLaunchKernel", start + 2, 3.0, correlation=number),
+        slice_of("kernel", "a_kernel", start + 20, took, device, 7, device=device, stream=7,
+                 correlation=number),
+    ]  # fmt: skip
+
+
+def memory(start: float, allocated: float) -> dict[str, Any]:
+    return {"ph": "i", "s": "t", "cat": "cpu_instant_event", "name": "[memory]", "pid": 1, "tid": 1,
+            "ts": start, "args": {"Total Allocated": allocated, "Bytes": 512, "Device Type": 1,
+                                  "Device Id": 0}}  # fmt: skip
+
+
+def call(name: str, start: float) -> dict[str, Any]:
+    return slice_of("cuda_runtime", name, start, 5.0, correlation=int(start))
+
+
+RETRY = [call("cudaMalloc", 3000), call("cudaFree", 3100), call("cudaMalloc", 3200)]
+
+
+def test_full_memory_that_is_given_back_and_asked_for_again_is_told(found: Found) -> None:
+    hint = found([memory(2900, 0.95 * ROOM), *RETRY])["memory-near-limit"]
+    assert (hint.layer, hint.time_ns, hint.share) == (Layer.PYTORCH, 0, 0.0)
+    assert "76.0 GB of 80.0 GB allocated at most (95%)" in hint.evidence
+    assert len(hint.regions) == 1
+    assert hint.threshold == "rules.memory-near-limit.full = 0.9"
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        [memory(2900, 0.89 * ROOM), *RETRY],  # not that full
+        [memory(2900, 0.95 * ROOM), RETRY[0], RETRY[2]],  # nothing given back
+        [memory(2900, 0.95 * ROOM), RETRY[0], call("cudaFree", 9000)],  # at the end of it all
+        RETRY,  # memory was not recorded
+        [memory(2900, float("inf")), memory(2901, -1.0), *RETRY],
+    ],
+)
+def test_memory_with_room_is_not(found: Found, events: list[dict[str, Any]]) -> None:
+    assert "memory-near-limit" not in found(events)
+
+
+MARK = slice_of("user_annotation", "DataParallel.forward", 2000, 50.0)
+
+
+def test_data_parallel_on_two_gpus_is_told(found: Found) -> None:
+    hint = found([MARK], devices=2)["data-parallel"]
+    assert hint.evidence[0] == "DataParallel.forward called 1 x, work on 2 GPUs"
+    assert "DistributedDataParallel" in hint.fix
+
+
+def test_data_parallel_on_one_gpu_and_its_successor_are_not(found: Found) -> None:
+    assert "data-parallel" not in found([MARK])
+    other = slice_of("user_annotation", "DistributedDataParallel.forward", 2000, 50.0)
+    assert "data-parallel" not in found([other], devices=2)
+
+
+ZERO_GRAD = slice_of("user_annotation", "Optimizer.zero_grad#SGD.zero_grad", 2990.0, 40.0)
+
+
+def test_gradients_filled_with_zeros_are_told(found: Found) -> None:
+    hint = found([ZERO_GRAD, *work(3000.0, "aten::zero_", 400.0)])["grad-zero-fill"]
+    assert hint.evidence[0].startswith("zero_grad's 1 x fills take ")
+    assert "set_to_none" in hint.fix
+
+
+def test_fills_elsewhere_or_too_short_are_not(found: Found) -> None:
+    assert "grad-zero-fill" not in found(work(3000.0, "aten::zero_", 400.0))
+    assert "grad-zero-fill" not in found([ZERO_GRAD, *work(3000.0, "aten::zero_", 2.0)])
