@@ -118,3 +118,38 @@ def test_gradients_filled_with_zeros_are_told(found: Found) -> None:
 def test_fills_elsewhere_or_too_short_are_not(found: Found) -> None:
     assert "grad-zero-fill" not in found(work(3000.0, "aten::zero_", 400.0))
     assert "grad-zero-fill" not in found([ZERO_GRAD, *work(3000.0, "aten::zero_", 2.0)])
+
+
+def convolution(bias: bool = True, channels: int = 64, norm: str = "aten::batch_norm",
+                took: float = 300.0) -> list[dict[str, Any]]:  # fmt: skip
+    """A convolution that adds its bias, and the operator behind it."""
+    conv = {"Input Dims": [[8, 3, 32, 32], [64, 3, 3, 3], [64] if bias else []],
+            "Input type": ["float", "float", "float" if bias else ""]}  # fmt: skip
+    behind = {"Input Dims": [[8, channels, 32, 32]], "Input type": ["float"]}
+    return [
+        slice_of("cpu_op", "aten::conv2d", 2995.0, 60.0, **conv),
+        *work(3000.0, "aten::add_", took),
+        slice_of("cpu_op", "aten::add_", 3060.0, 3.0),
+        slice_of("cpu_op", norm, 3070.0, 30.0, **behind),
+    ]
+
+
+def test_a_bias_before_a_batch_norm_is_told(found: Found) -> None:
+    hint = found(convolution())["conv-bias-before-bn"]
+    assert hint.evidence[0].startswith("adding such biases takes ")
+    assert "bias=False" in hint.fix
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        convolution(bias=False),
+        convolution(norm="aten::group_norm"),
+        convolution(channels=128),  # of another tensor
+        convolution(took=2.0),  # too short to matter
+    ],
+)
+def test_a_bias_that_matters_or_costs_nothing_is_not(
+    found: Found, events: list[dict[str, Any]]
+) -> None:
+    assert "conv-bias-before-bn" not in found(events)
