@@ -67,24 +67,25 @@ def _before_norms(trace: Trace) -> NDArray[np.intp]:
     rows = operators[np.isin(trace.name_id[operators], wanted)]
     if not len(rows) or not norms:
         return rows[:0]
-    biased = {
-        one: _channels(trace.detail_by_id(one)) for one in set(trace.detail_id[rows].tolist())
-    }
-    # Rows of a lane are in order of time and parents come first: what follows a slice is behind
-    # all that it holds.
-    lane_end = trace.lane_rows[trace.lane_id[rows] + 1]
+    # Convolutions of the same shapes are taken to stand before the same: one of each is looked at.
+    details, first = np.unique(trace.detail_id[rows], return_index=True)
     found = []
-    for row, end in zip(rows.tolist(), lane_end.tolist(), strict=True):
-        channels = biased[int(trace.detail_id[row])]
+    for detail, at in zip(details.tolist(), first.tolist(), strict=True):
+        channels, row = _channels(trace.detail_by_id(detail)), int(rows[at])
+        end = int(trace.lane_rows[trace.lane_id[row] + 1])
         if channels and _is_normed(trace, operators, row, end, channels, set(norms)):
-            found.append(row)
-    return np.array(found, np.intp)
+            found.append(detail)
+    return rows[np.isin(trace.detail_id[rows], found)]
 
 
 def _is_normed(
     trace: Trace, operators: NDArray[np.intp], row: int, end: int, channels: int, norms: set[int]
 ) -> bool:
-    """Whether the next operators of the same parent hold a batch norm of so many channels."""
+    """Whether the next operators of its lane hold a batch norm of so many channels.
+
+    Rows of a lane are in order of time and parents come first, so that what follows a slice is
+    behind all that it holds.
+    """
     at = int(np.searchsorted(operators, row)) + 1
     seen = 0
     while at < len(operators) and operators[at] < end and seen < _LOOK_AHEAD:

@@ -123,9 +123,9 @@ def test_fills_elsewhere_or_too_short_are_not(found: Found) -> None:
 def convolution(bias: bool = True, channels: int = 64, norm: str = "aten::batch_norm",
                 took: float = 300.0) -> list[dict[str, Any]]:  # fmt: skip
     """A convolution that adds its bias, and the operator behind it."""
-    conv = {"Input Dims": [[8, 3, 32, 32], [64, 3, 3, 3], [64] if bias else []],
+    conv: dict[str, Any] = {"Input Dims": [[8, 3, 32, 32], [64, 3, 3, 3], [64] if bias else []],
             "Input type": ["float", "float", "float" if bias else ""]}  # fmt: skip
-    behind = {"Input Dims": [[8, channels, 32, 32]], "Input type": ["float"]}
+    behind: dict[str, Any] = {"Input Dims": [[8, channels, 32, 32]], "Input type": ["float"]}
     return [
         slice_of("cpu_op", "aten::conv2d", 2995.0, 60.0, **conv),
         *work(3000.0, "aten::add_", took),
