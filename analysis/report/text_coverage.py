@@ -25,7 +25,9 @@ def coverage_lines(analysis: Analysis) -> list[str]:
         f"bytes known for {_share(found.bytes_share)} of {time_text(found.kernel_ns)} kernel time"
     )
     if found.matrix_ns:
-        text += f", flops for {_share(found.flops_share)} of {time_text(found.matrix_ns)} of {MATRIX_WORK}"
+        text += (
+            f", flops for {_share(found.flops_share)} of {time_text(found.matrix_ns)} {MATRIX_WORK}"
+        )
     lines = wrap(text, "COVERAGE  ")
     for one in found.missing[:_REASONS]:
         lines += wrap(_missing(one), f"    {time_text(max(one.bytes_ns, one.flops_ns)):>8}  ")

@@ -9,6 +9,7 @@ from textual.screen import ModalScreen
 from textual.strip import Strip
 from textual.widget import Widget
 
+from whichlayer.analysis.kernels.throughput import throughput_of
 from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.report.units import UNKNOWN, rate_text, share_text, time_text
 from whichlayer.analysis.results import Analysis, KernelGroup
@@ -114,7 +115,9 @@ class RooflinePlot(Widget):
         what = "selection" if span is not None else "window"
         shown = f"{time_text(self.roofline.total_ns)} of kernels in the {what}"
         card = clean(self.roofline.device)
-        title = " · ".join(part for part in ("roofline", card, shown) if part)
+        mfu = None if span is not None else throughput_of(analysis).mfu
+        steps = "" if mfu is None else f"MFU of the steps {share_text(mfu)}"
+        title = " · ".join(part for part in ("roofline", card, shown, steps) if part)
         keys = "↑ ↓ group · enter longest call · esc closes"
         if ascii_only:
             self.styles.border = ("ascii", palette.colours.accent)

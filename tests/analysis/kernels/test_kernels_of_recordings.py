@@ -63,37 +63,14 @@ def test_recordings_without_a_device_are_judged_as_the_card_that_is_named(
     assert (unnamed.rule, unnamed.flops_fraction) == ("", None)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "kineto_resnet50_workers0.json.gz",
-        "kineto_resnet50_workers4.json.gz",
-        "pt_a100pcie_particle.json",
-        "tl_h100_bert.json.gz",
-        "tl_mi300_bert.json.gz",
-        "tl_h100_timesformer.json.gz",
-        "tl_mi300_timesformer.json.gz",
-        "tl_mi300_sd35_239k_events.json.gz",
-        "tl_mi300_compile_triton.json.gz",
-        "tl_eval_b300_moe.json.gz",
-        "tl_eval_add_poor_bandwidth.json",
-        "tl_eval_sdpa_low_efficiency.json",
-    ],
-)
-def test_bytes_are_known_for_nearly_all_of_the_time(traces: Path, name: str) -> None:
-    groups = own_work(analysis_of(traces / name))
-    total = sum(group.total_ns for group in groups)
-    known = sum(group.total_ns for group in groups if group.bytes is not None)
-    assert known >= 0.95 * total
-
-
-def test_what_is_not_known_of_a_residual_network_is_its_layout_kernels(traces: Path) -> None:
+def test_layout_kernels_of_a_residual_network_are_known_by_their_grids(traces: Path) -> None:
     groups = own_work(analysis_of(traces / "tl_mi300_ddp_resnet18.json.gz"))
-    total = sum(group.total_ns for group in groups)
-    known = sum(
-        group.total_ns for group in groups if group.bytes is not None or group.rule == "layout-copy"
-    )
-    assert known >= 0.99 * total
+    layout = [group for group in groups if group.rule == "layout-copy"]
+    assert sum(group.total_ns for group in layout) > 60_000_000
+    assert all(group.bytes is not None for group in layout)
+    # Between a quarter of the card's bandwidth and all of it: no tensor is taken for another.
+    long = [group for group in layout if group.total_ns > 1_000_000]
+    assert all(0.25 < (group.bandwidth_fraction or 0.0) < 1.0 for group in long)
 
 
 @pytest.mark.parametrize("name", ["tl_h100_timesformer.json.gz", "tl_mi300_timesformer.json.gz"])
