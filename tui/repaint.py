@@ -110,6 +110,8 @@ def _chopped_strips(update: ChopsUpdate) -> Iterable[Place]:
         for end, (x, strip) in zip(update.chop_ends[y], update.chops[y].items(), strict=False):
             if strip is None or x > high or end <= low:
                 continue
-            yield x, y, strip if low <= x < high and end <= high else strip.crop(
-                0, min(end, high) - x
+            yield (
+                x,
+                y,
+                strip if low <= x < high and end <= high else strip.crop(0, min(end, high) - x),
             )
