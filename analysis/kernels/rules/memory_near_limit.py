@@ -23,7 +23,7 @@ RULE: Final = Rule(
     id="memory-near-limit",
     layer=Layer.PYTORCH,
     title="the GPU's memory is nearly full",
-    fix="activation checkpointing, a smaller micro-batch, or expandable_segments:True",
+    fix="activation checkpointing, a smaller micro-batch, less kept between steps",
     thresholds={"full": 0.90, "frees": 1.0},
     source="whichlayer's design; PyTorch's caching allocator frees its cache before a retry",
 )
