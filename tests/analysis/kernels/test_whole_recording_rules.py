@@ -153,3 +153,39 @@ def test_a_bias_that_matters_or_costs_nothing_is_not(
     found: Found, events: list[dict[str, Any]]
 ) -> None:
     assert "conv-bias-before-bn" not in found(events)
+
+
+def loop(items: int = 12, step: int = 1, launches: bool = True) -> list[dict[str, Any]]:
+    """``x[i]`` and work on it, 100 us apart."""
+    events: list[dict[str, Any]] = []
+    for at in range(items):
+        begun = 3000.0 + 100 * at
+        select: dict[str, Any] = {
+            "Input Dims": [[64, 32], [], []], "Input type": ["float", "Scalar", "Scalar"],
+            "Concrete Inputs": ["", "0", str(at * step)],
+        }  # fmt: skip
+        events.append(slice_of("cpu_op", "aten::select", begun, 5.0, **select))
+        if launches:
+            events += work(begun + 10, "aten::add", 3.0)
+    return events
+
+
+def test_a_loop_over_items_is_told(found: Found) -> None:
+    hint = found(loop())["loop-indexing"]
+    assert hint.evidence[0].startswith("loops over items last ")
+    assert hint.evidence[0].endswith("(1 x)")
+    assert len(hint.regions) == 1
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        loop(items=9),
+        loop(step=2),  # every other item
+        loop(step=0),  # the same item each time
+        loop(launches=False),  # on the CPU
+        [*loop(items=3), slice_of("cpu_op", "aten::select", 9000.0, 5.0)],
+    ],
+)
+def test_items_that_are_no_loop_are_not(found: Found, events: list[dict[str, Any]]) -> None:
+    assert "loop-indexing" not in found(events)
