@@ -189,3 +189,45 @@ def test_a_loop_over_items_is_told(found: Found) -> None:
 )
 def test_items_that_are_no_loop_are_not(found: Found, events: list[dict[str, Any]]) -> None:
     assert "loop-indexing" not in found(events)
+
+
+def constant(made: str = "aten::zeros", name: str = "Memcpy HtoD (Pageable -> Device)",
+             between: str = "", took: float = 200.0) -> list[dict[str, Any]]:  # fmt: skip
+    """A tensor that is made on the CPU, with an operator inside, and copied."""
+    inside = [slice_of("cpu_op", between, 3012.0, 1.0)] if between else []
+    return [
+        slice_of("cpu_op", made, 3000.0, 10.0),
+        slice_of("cpu_op", "aten::empty", 3002.0, 2.0),
+        *inside,
+        slice_of("cpu_op", "aten::to", 3014.0, took),
+        slice_of("cpu_op", "aten::_to_copy", 3015.0, took - 2),
+        slice_of("cpu_op", "aten::copy_", 3016.0, took - 4),
+        slice_of("cuda_runtime", "cudaMemcpyAsync", 3017.0, took - 6, correlation=77),
+        slice_of("gpu_memcpy", name, 3030.0, 5.0, 0, 7, device=0, stream=7, correlation=77,
+                 bytes=4096),
+    ]  # fmt: skip
+
+
+def test_a_constant_that_is_made_on_the_cpu_is_told(found: Found) -> None:
+    hint = found(constant())["constant-from-cpu"]
+    assert hint.evidence[0].startswith("making and moving constants lasts ")
+    assert hint.regions[0].end_ns - hint.regions[0].start_ns == 200_000
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        constant(made="aten::cat"),  # data
+        constant(name="Memcpy DtoD (Device -> Device)"),
+        constant(between="aten::add"),  # something was done with it first
+        [*constant(took=10.0), *work(8000.0, "aten::mm", 4000.0)],  # too short to matter
+    ],
+)
+def test_data_that_is_copied_is_no_constant(found: Found, events: list[dict[str, Any]]) -> None:
+    assert "constant-from-cpu" not in found(events)
+
+
+def test_a_toy_that_makes_its_input_on_the_cpu_is_told_so(traces: Path) -> None:
+    hints = [one for one in analyse(open_trace(traces / "hta_mi250_toy.json.gz")).findings
+             if one.rule == "constant-from-cpu"]  # fmt: skip
+    assert [len(hint.regions) for hint in hints] == [2]
