@@ -5,7 +5,7 @@ from __future__ import annotations
 from whichlayer.analysis.errors import TraceWarning
 from whichlayer.analysis.gaps.explain import explain_gap
 from whichlayer.analysis.layers import layer_name
-from whichlayer.analysis.report.text_findings import recoverable_text
+from whichlayer.analysis.report.text_findings import lost_text, recoverable_text
 from whichlayer.analysis.report.units import UNKNOWN, count_text, rate_text, share_text, time_text
 from whichlayer.analysis.results import (
     Analysis,
@@ -50,7 +50,7 @@ def describe_gap(analysis: Analysis, index: int, whole_ns: int = 0) -> list[Line
 def describe_finding(analysis: Analysis, finding: Finding) -> list[Line]:
     """A finding in full."""
     vendor = analysis.devices[0].vendor if analysis.devices else ""
-    worth = f"{time_text(finding.time_ns)}, {share_text(finding.share)} of the window"
+    worth = lost_text(finding, " of the window")
     if recoverable := recoverable_text(finding):
         worth += f"; {recoverable}"
     lines = [

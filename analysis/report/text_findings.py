@@ -42,16 +42,26 @@ def _headline(finding: Finding) -> str:
     worth = f", {recoverable}" if recoverable else ""
     return (
         f"[{finding.layer.text.letter}] {finding.rule}: {finding.title} "
-        f"({time_text(finding.time_ns)}, {share_text(finding.share)}{worth}, "
+        f"({lost_text(finding)}{worth}, "
         f"confidence {finding.confidence})"
     )
 
 
+def lost_text(finding: Finding, of: str = "") -> str:
+    """What a finding takes; ``of`` names what its share is of.
+
+    Some cost what other causes and kernels have already: those have no time of their own.
+    """
+    if not finding.time_ns:
+        return "no time of its own"
+    return f"{time_text(finding.time_ns)} lost, {share_text(finding.share)}{of}"
+
+
 def recoverable_text(finding: Finding) -> str:
-    """What removing its cause would gain, empty where that is not known."""
+    """What removing its cause would gain (``≤``: at most), empty where that is not known."""
     if finding.recoverable_ns is None:
         return ""
-    most = "at most " if is_bound(finding) else ""
+    most = "≤ " if is_bound(finding) else ""
     return f"recoverable {most}{time_text(finding.recoverable_ns)}"
 
 

@@ -369,7 +369,7 @@ async def test_findings_go_to_their_longest_region(screen: Screen) -> None:
 async def test_what_is_odd_about_the_recording_comes_after_the_findings(screen: Screen) -> None:
     app = screen[0]
     await press(screen, "tab", "tab", "end")
-    assert text_of(app, "findings")[1].startswith(" !  fewer than two steps")
+    assert text_of(app, "findings")[2].startswith(" !  fewer than two steps")
     assert "fewer than two steps" in "\n".join(text_of(app, "region"))
     before = view_of(app)
     assert await press(screen, "enter") == before

@@ -9,7 +9,7 @@ from textual import events
 from textual.strip import Strip
 
 from whichlayer.analysis.errors import TraceWarning
-from whichlayer.analysis.report.units import share_text, time_text
+from whichlayer.analysis.report.units import UNKNOWN, share_text, time_text
 from whichlayer.analysis.text import clean
 from whichlayer.tui.deferred import Deferred
 from whichlayer.tui.messages import StretchChosen, SubjectChosen
@@ -26,8 +26,11 @@ else:
     results = Deferred("whichlayer.analysis.results")
     worth = Deferred("whichlayer.analysis.findings.worth")
 
-#: Narrower than this, the share stands alone.
-_BOTH_FIGURES = 33
+#: Columns of figures: heading and width; the narrower the panel, the fewer.
+_LOST, _SHARE, _RECOVERABLE = ("lost", 9), ("share", 8), ("recoverable", 12)
+
+#: Widths from which there are all columns, and all but the time lost.
+_ALL_FIGURES, _TWO_FIGURES = 48, 40
 
 #: A title cut to less than this says nothing.
 _LEAST_TITLE = 12
@@ -37,7 +40,9 @@ class FindingsList(Panel):
     """One line per finding: owner, rule, what it costs."""
 
     HELP = (
-        "Problems of the analysed window, ranked by the time lost to them. "
+        "Problems of the analysed window. lost: the time that a problem takes, and its share of "
+        "the window; recoverable: the time that a replay without it gains, by which they are "
+        "ranked (by the time lost where no replay applies; ≤ is at most). "
         "The letter is the layer where the fix belongs; ! is about the recording itself. "
         "Enter: the longest region."
     )
@@ -56,6 +61,11 @@ class FindingsList(Panel):
         """One each."""
         return len(self.items)
 
+    @property
+    def body_height(self) -> int:
+        """The heading takes a line."""
+        return max(self.size.height - 1, 1)
+
     def line_chosen(self) -> None:
         """The region pane speaks of the chosen finding."""
         self.post_message(SubjectChosen(self.items[self.chosen] if self.items else None))
@@ -70,9 +80,11 @@ class FindingsList(Panel):
 
     def render_line(self, y: int) -> Strip:
         """One finding or warning."""
-        palette, width, index = self.palette, self.size.width, self.top + y
-        if index >= len(self.items):
-            empty = self._nothing() if y == 0 and not self.items else ""
+        palette, width, index = self.palette, self.size.width, self.top + y - 1
+        if y == 0 and self.items:
+            return strip_of([(self._heading(), palette.dim)], width, palette.text)
+        if index >= len(self.items) or y == 0:
+            empty = self._nothing() if y == 0 else ""
             return strip_of([(empty, palette.dim)], width, palette.text)
         item = self.items[index]
         style = palette.text if isinstance(item, results.Finding) else palette.dim
@@ -83,12 +95,30 @@ class FindingsList(Panel):
         )  # fmt: skip
         return strip_of(pieces, width, style)
 
+    @property
+    def _columns(self) -> tuple[tuple[str, int], ...]:
+        """Headings and widths of the figures that there is room for."""
+        if self.size.width >= _ALL_FIGURES:
+            return (_LOST, _SHARE, _RECOVERABLE)
+        if self.size.width >= _TWO_FIGURES:
+            return (("lost", _SHARE[1]), _RECOVERABLE)
+        return (("lost", _SHARE[1]),)
+
+    def _heading(self) -> str:
+        figures = "".join(f"{title:>{cells}}" for title, cells in self._columns)
+        return f"    {'finding':<{max(self.size.width - len(figures) - 4, 0)}}{figures}"
+
     def _finding(self, finding: Finding, style: Style) -> list[Piece]:
         width = self.size.width
-        figures = f"{share_text(finding.share):>8}"
-        if width > _BOTH_FIGURES:
-            most = "≤" if worth.is_bound(finding) else ""
-            figures = f"{most + time_text(worth.worth_of(finding)):>9}{figures}"
+        most = "≤ " if worth.is_bound(finding) else ""
+        gain = UNKNOWN if finding.recoverable_ns is None else time_text(finding.recoverable_ns)
+        lost = time_text(finding.time_ns) if finding.time_ns else UNKNOWN
+        share = share_text(finding.share) if finding.time_ns else UNKNOWN
+        columns = self._columns
+        texts = {1: (share,), 2: (share, most + gain), 3: (lost, share, most + gain)}[len(columns)]
+        figures = "".join(
+            f"{text:>{cells}}" for text, (_, cells) in zip(texts, columns, strict=True)
+        )
         room = max(width - len(figures) - 4, 4)
         text = finding.rule
         if room - len(text) > _LEAST_TITLE:
@@ -106,9 +136,9 @@ class FindingsList(Panel):
     def on_click(self, event: events.Click) -> None:
         """Choose a finding; a second click goes to its longest region."""
         y = self.content_place(event)[1]
-        if y < 0:
+        if y <= 0:
             return
-        self.choose(self.top + y)
+        self.choose(self.top + y - 1)
         if event.chain == 2:
             self.follow()
 

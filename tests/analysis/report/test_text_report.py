@@ -82,7 +82,7 @@ def test_layers_are_named_for_the_vendor_of_the_gpu(make_analysis: MakeAnalysis)
 def test_a_finding_tells_owner_evidence_fix_and_place(make_analysis: MakeAnalysis) -> None:
     report = read(make_analysis())
     for part in (
-        "[R] dataloader-wait: the loader keeps the GPU waiting (400.0 µs, 40.0 %",
+        "[R] dataloader-wait: the loader keeps the GPU waiting (400.0 µs lost, 40.0 %",
         "owner  PyTorch / runtime: DataLoader, pinned memory",
         "why    the loader call lasts 400 µs",
         "num_workers is 0",
