@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from whichlayer.analysis.errors import TraceWarning
 from whichlayer.analysis.gaps.explain import explain_gap
-from whichlayer.analysis.layers import layer_name
+from whichlayer.analysis.layers import Layer, layer_name
 from whichlayer.analysis.report.text_findings import lost_text, recoverable_text
-from whichlayer.analysis.report.units import UNKNOWN, count_text, rate_text, share_text, time_text
+from whichlayer.analysis.report.units import (
+    NOT_NEEDED,
+    UNKNOWN,
+    count_text,
+    rate_text,
+    share_text,
+    time_text,
+)
 from whichlayer.analysis.results import (
     Analysis,
     Finding,
@@ -81,10 +88,14 @@ def describe_warning(warning: TraceWarning) -> list[Line]:
 def describe_group(analysis: Analysis, group: KernelGroup) -> list[Line]:
     """A group of kernels: figures, and why they are what they are."""
     vendor = analysis.devices[0].vendor if analysis.devices else ""
-    owner = layer_name(group.layer, vendor)
+    unjudged = group.layer == Layer.UNKNOWN and not group.lost_ns
+    owner = f"{UNKNOWN} not judged" if unjudged else layer_name(group.layer, vendor)
     lines = [
         Line(clean(group.short_name), strong=True),
-        Line(f"{owner}{f': {group.rule}' if group.rule else ''}", layer=group.layer),
+        Line(
+            f"{owner}{f': {group.rule}' if group.rule else ''}",
+            layer=None if unjudged else group.layer,
+        ),
         Line(clean(group.why), label="why"),
     ]
     rates = [
@@ -92,6 +103,8 @@ def describe_group(analysis: Analysis, group: KernelGroup) -> list[Line]:
         f"{rate_text(group.tflops)} TFLOP/s" if group.tflops is not None else "",
     ]
     of_roof = f"{share_text(group.roof_fraction)} of its roof" if group.roof_fraction else ""
+    if group.roof_fraction == 0:
+        of_roof = f"{NOT_NEEDED} need not run at all: its ideal is no time"
     figures = ", ".join(part for part in (*rates, of_roof) if part)
     lines.append(Line(figures or UNKNOWN, label="rate"))
     lines.append(Line(f"{group.bound} bound", label="bound"))

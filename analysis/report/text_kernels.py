@@ -12,7 +12,7 @@ from whichlayer.analysis.report.flag_notes import FlagNotes
 from whichlayer.analysis.report.json_tables import judged_calls
 from whichlayer.analysis.report.text_layout import COLUMNS, Column, table, wrap
 from whichlayer.analysis.report.text_unjudged import unjudged_lines
-from whichlayer.analysis.report.units import UNKNOWN, rate_text, share_text, time_text
+from whichlayer.analysis.report.units import NOT_NEEDED, UNKNOWN, rate_text, share_text, time_text
 from whichlayer.analysis.results import Analysis, KernelGroup
 
 _SHOWN = 10
@@ -89,8 +89,10 @@ def kernel_lines(analysis: Analysis) -> list[str]:
     of = f"{len(shown)} of {len(kernels)} by time" if len(kernels) > len(shown) else "by time"
     notes = FlagNotes()
     rows = [_row(one, notes) for one in shown]
+    needless = any(one.of_roof() == 0 for one in shown)
+    mark = f" ({NOT_NEEDED}: need not run)" if needless else ""
     return [
-        f"KERNELS  {of}; of roof: what a well-made kernel takes, over what it took",
+        f"KERNELS  {of}; of roof: what a well-made kernel takes, over what it took{mark}",
         *table(_columns(max(len(row[-1]) for row in rows)), rows, indent="  "),
         *(line for mark, text in notes.used() for line in wrap(text, f"  {mark}  ")),
         *unjudged_lines(analysis),
@@ -123,7 +125,7 @@ def _row(kernel: _Kernel, notes: FlagNotes) -> tuple[str, ...]:
         share_text(sum(group.share for group in kernel.groups)),
         rate_text(_mean(kernel.groups, lambda group: group.gbps)),
         rate_text(_mean(kernel.groups, lambda group: group.tflops)),
-        share_text(kernel.of_roof()),
+        NOT_NEEDED if kernel.of_roof() == 0 else share_text(kernel.of_roof()),
         kernel.lost(),
         "".join(notes.mark(flag) for flag in kernel.flags()),
     )

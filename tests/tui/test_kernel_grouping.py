@@ -6,8 +6,11 @@ from dataclasses import replace
 
 import pytest
 
+from tests.tui.screen import screen_of, text_of
 from whichlayer.analysis.layers import Layer
-from whichlayer.analysis.results import Analysis
+from whichlayer.analysis.results import Analysis, KernelGroup
+from whichlayer.analysis.trace.columns import Trace
+from whichlayer.tui.describe import describe_group
 from whichlayer.tui.kernel_grouping import Grouping, grouped, has_modules
 from whichlayer.tui.summary import rank_kernels
 
@@ -66,3 +69,30 @@ def test_without_recorded_modules_there_is_one_row_that_says_so(analysis: Analys
     (row,) = grouped(analysis, None, Grouping.MODULE)
     assert row.group.short_name == "(no module recorded)"
     assert not has_modules(analysis)
+
+
+async def _rows(trace: Trace, analysis: Analysis, *groups: KernelGroup) -> list[str]:
+    """The table with some groups in place of the first ones."""
+    kernels = (*groups, *analysis.kernels[len(groups) :])
+    async with screen_of(trace, replace(analysis, kernels=kernels)) as (app, _):
+        return [row.rstrip() for row in text_of(app, "kernels")]
+
+
+async def test_a_kernel_that_is_not_judged_has_another_mark_than_a_loss_without_a_rule(
+    trace: Trace, analysis: Analysis
+) -> None:
+    first, second, *_ = analysis.kernels
+    unknown = replace(first, layer=Layer.UNKNOWN, lost_ns=first.total_ns // 2, rule="")
+    unjudged = replace(second, layer=Layer.UNKNOWN, lost_ns=0, roof_fraction=None, rule="")
+    rows = await _rows(trace, analysis, unknown, unjudged)
+    assert rows[1].endswith("?")
+    assert rows[2].endswith("–")
+    assert "– not judged" in [line.text for line in describe_group(analysis, unjudged)]
+
+
+async def test_a_kernel_that_need_not_run_has_a_mark_instead_of_no_percent(
+    trace: Trace, analysis: Analysis
+) -> None:
+    needless = replace(analysis.kernels[0], roof_fraction=0.0)
+    assert "✗" in (await _rows(trace, analysis, needless))[1]
+    assert any("need not run" in line.text for line in describe_group(analysis, needless))

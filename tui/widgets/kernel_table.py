@@ -10,7 +10,13 @@ from rich.cells import cell_len
 from textual import events
 from textual.strip import Strip
 
-from whichlayer.analysis.report.units import UNKNOWN, rate_text, share_text, time_text
+from whichlayer.analysis.report.units import (
+    NOT_NEEDED,
+    UNKNOWN,
+    rate_text,
+    share_text,
+    time_text,
+)
 from whichlayer.analysis.text import clean
 from whichlayer.tui.deferred import Deferred
 from whichlayer.tui.messages import StretchChosen, SubjectChosen
@@ -20,10 +26,13 @@ from whichlayer.tui.widgets.panel import Panel
 
 # The table waits for the analysis, the first timeline does not.
 if TYPE_CHECKING:
-    from whichlayer.tui import kernel_grouping, summary
+    from whichlayer.analysis.layers import Layer
+    from whichlayer.analysis.results import KernelGroup
+    from whichlayer.tui import alike, kernel_grouping, summary
     from whichlayer.tui.kernel_grouping import Grouping
     from whichlayer.tui.summary import Ranked
 else:
+    alike = Deferred("whichlayer.tui.alike")
     kernel_grouping = Deferred("whichlayer.tui.kernel_grouping")
     summary = Deferred("whichlayer.tui.summary")
 
@@ -42,6 +51,14 @@ def _number(value: float | None) -> float:
     return -1.0 if value is None else value
 
 
+def _roof(share: float | None) -> str:
+    if share is None:
+        return UNKNOWN
+    if not share:
+        return NOT_NEEDED
+    return f"{100 * share:.0f} %" if share >= 0.005 else "<1 %"
+
+
 COLUMNS = (
     Column("time", 9, lambda r: time_text(r.time_ns), lambda r: r.time_ns),
     Column("share", 7, lambda r: share_text(r.share), lambda r: r.share),
@@ -50,9 +67,7 @@ COLUMNS = (
     Column(
         "%roof",
         6,
-        lambda r: (
-            UNKNOWN if r.group.roof_fraction is None else f"{100 * r.group.roof_fraction:.0f} %"
-        ),
+        lambda r: _roof(r.group.roof_fraction),
         lambda r: _number(r.group.roof_fraction),
     ),
 )
@@ -62,6 +77,9 @@ _LEAST_NAME = 16
 _DISPENSABLE = ("share", "calls", "GB/s")
 _OWNER = 3
 
+#: Of rows whose names are alike, what differs gets this much of the room for both at most.
+_MOST_DIFFERENCE = 0.45
+
 
 class KernelTable(Panel):
     """Groups of kernels within the selection, else within the analysed window."""
@@ -70,10 +88,13 @@ class KernelTable(Panel):
         "Kernels of one name and one set of shapes; b groups them by name, operator, module or "
         "family, o shows them as a roofline. GB/s is what was achieved. %roof: the time "
         "that a well-made kernel would take on this card, as a share of what this one took; "
+        f"{NOT_NEEDED} where it need not run at all (copies and casts that a change avoids); "
         "such a kernel reaches 90 % of the data sheet's bandwidth, and of its matrix rate "
         "what good large products reach there. – where a figure is not known, with the "
         "reason in the region pane. "
-        "by: the layer that owns what is lost. Enter: the longest call."
+        f"by: the layer that owns what is lost, ? where no rule explains it, {UNKNOWN} where the "
+        "kernel is not judged. Of rows with one name the shapes, dimmed, tell them apart. "
+        "Enter: the longest call."
     )
 
     def __init__(self, *, id: str | None = None) -> None:
@@ -82,6 +103,7 @@ class KernelTable(Panel):
         self._rows: list[Ranked] | None = None
         self._sort = 0
         self._grouping: Grouping | None = None
+        self._apart: tuple[list[Ranked], int, dict[int, str]] | None = None
 
     def document_changed(self) -> None:
         """Rank anew."""
@@ -195,10 +217,13 @@ class KernelTable(Panel):
         if index == self.chosen:
             style = palette.chosen if self.has_focus else palette.marked
         figures = "".join(f"{c.text(row):>{c.cells}}" for c in columns)
-        layer = row.group.layer
+        dim = palette.dim if style is palette.text else style
+        differs = self._difference(index, name)
         pieces: list[Piece] = [
-            (self._named(row, name) + figures + " ", style),
-            (layer.text.letter, palette.layer(layer, strong=row.group.lost_ns > 0)),
+            (self._named(row, name - cell_len(differs)), style),
+            (differs, dim),
+            (figures + " ", style),
+            self._owner(row.group),
         ]
         return strip_of(pieces, width, style)
 
@@ -212,6 +237,29 @@ class KernelTable(Panel):
         self.choose(self.top + y - 1)
         if event.chain == 2:
             self.follow()
+
+    def _owner(self, group: KernelGroup) -> Piece:
+        """Whose the loss is; what nothing is known of has another mark than what nobody owns."""
+        layer: Layer = group.layer
+        if layer.text.letter == "?" and not group.lost_ns:
+            return UNKNOWN, self.palette.dim
+        return layer.text.letter, self.palette.layer(layer, strong=group.lost_ns > 0)
+
+    def _difference(self, index: int, room: int) -> str:
+        """What tells a row from others that look alike, with a space before it; or nothing."""
+        if self.grouping is not kernel_grouping.Grouping.SHAPE:
+            return ""
+        rows, known = self.rows, self._apart
+        if known is None or known[0] is not rows or known[1] != room:
+            found = alike.differences(
+                [row.group for row in rows], lambda group: shortened(clean(group.short_name), room)
+            )
+            known = self._apart = (rows, room, found)
+        text = known[2].get(index, "")
+        most = max(
+            int(room * _MOST_DIFFERENCE), room - cell_len(clean(rows[index].group.short_name))
+        )
+        return shortened(f" {text}", min(cell_len(text) + 1, most)) if text else ""
 
     def _named(self, row: Ranked, room: int) -> str:
         """What a row is about; of a module's path its end says most."""
