@@ -35,6 +35,8 @@ _PACKAGES = frozenset({"accelerate", "av", "bitsandbytes", "colossalai", "cv2", 
     "tokenizers", "torchdata", "torchmetrics", "torchrec", "transformers", "trl", "uvicorn",
     "vllm", "wandb", "webdataset", "xformers"})  # fmt: skip
 
+#: Files that torch.compile writes: nobody edits them.
+_GENERATED = re.compile(r"(^|/)torchinductor_[^/]*/|(^|/)\w\w/c[a-z2-7]{51}\.py\b")
 #: What to record where no Python stack was.
 RECORD_STACKS = "record with torch.profiler.profile(with_stack=True) to see the line"
 
@@ -102,8 +104,15 @@ def _users(frames: list[tuple[str, int]]) -> tuple[str, int] | None:
     return package
 
 
+def is_generated(name: str) -> bool:
+    """Whether a file, or the file of a Python frame, was written by torch.compile."""
+    return _GENERATED.search(name.replace("\\", "/")) is not None
+
+
 def _owner(file: str) -> str:
     """``user``, ``package`` or ``framework``."""
+    if is_generated(file):
+        return "framework"
     installed = _INSTALLED.search(file)
     if installed:
         file = re.split(r"(?:site|dist)-packages/", file)[-1]

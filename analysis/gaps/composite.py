@@ -13,8 +13,10 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
+from whichlayer.analysis.findings.where import is_generated
 from whichlayer.analysis.gaps.catalogue import cause_code
 from whichlayer.analysis.gaps.graph_breaks import graph_breaks
+from whichlayer.analysis.gaps.held import without_held
 from whichlayer.analysis.gaps.host import (
     MIN_STRETCH_NS,
     Doing,
@@ -24,6 +26,7 @@ from whichlayer.analysis.gaps.host import (
 )
 from whichlayer.analysis.gaps.optimizers import optimizer_loops
 from whichlayer.analysis.gaps.relabel import any_of, at_times, relabelled
+from whichlayer.analysis.gaps.remembered import once_per_trace
 from whichlayer.analysis.gaps.stretches import host_states
 from whichlayer.analysis.intervals import Intervals, Measure, distinct, union
 from whichlayer.analysis.trace.columns import Trace
@@ -65,7 +68,8 @@ class Drivers:
             layers = [self.own(n) for n in lanes]
             over = [*self._captures.get(lane, ()), *self._overhead]
             whole = _with_overhead(self._unlocked(lane, _overlay(layers)), over)
-            fine = self._within_spans(_judge_stretches(whole, self._trace), lanes)
+            judged = _judge_stretches(without_held(whole, self._trace), self._trace)
+            fine = self._within_spans(judged, lanes)
             self._fine[lane] = fine
             found = self._composite[lane] = _joined(fine)
         return found
@@ -230,10 +234,36 @@ def _judge_stretches(states: HostStates, trace: Trace) -> HostStates:
     # A crumb between a frame's end and the next operator belongs to the Python around it.
     crumb = long & ~python & (np.append(np.diff(start), 0) < CRUMB_NS)
     python |= crumb & (np.append(False, python[:-1]) | np.append(python[1:], False))
+    wraps = _in_generated_code(states.row, trace, python)
+    state[wraps], python = Doing.DISPATCH, python & ~wraps
     state[python] = cause_code("python-overhead")
-    state[long & ~python] = cause_code("unattributed")
+    state[long & ~python & ~wraps] = cause_code("unattributed")
     drain = np.where(states.drain == states.state, state, states.drain).astype(np.int32)
     return HostStates(start, state, drain, states.row)
+
+
+def _in_generated_code(
+    row: NDArray[np.int32], trace: Trace, among: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Which stretches are Python that torch.compile wrote: it only dispatches."""
+    found = np.zeros(len(row), np.bool_)
+    generated = _generated_names(trace)
+    at = np.flatnonzero(among & (row >= 0))
+    if not generated.any() or not len(at):
+        return found
+    up = row[at].astype(np.int64)
+    while len(at):
+        hit = (trace.kind[up] == SliceKind.PYTHON) & generated[trace.name_id[up]]
+        found[at[hit]] = True
+        up = trace.parent[up].astype(np.int64)
+        going = ~hit & (up >= 0)
+        at, up = at[going], up[going]
+    return found
+
+
+@once_per_trace
+def _generated_names(trace: Trace) -> NDArray[np.bool_]:
+    return np.array([is_generated(text) for text in trace.strings], np.bool_)
 
 
 def _names_it(states: HostStates, trace: Trace) -> NDArray[np.bool_]:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from whichlayer.analysis.gaps.blocking import BlockingCopy
 from whichlayer.analysis.gaps.catalogue import cause_code, cause_of_slice
+from whichlayer.analysis.gaps.first_calls import mark_initialisation
 from whichlayer.analysis.gaps.receives import spinning_receives
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import LaneKind, SliceKind
@@ -94,6 +95,7 @@ class Marks:
         self.autograd_lanes = _autograd_lanes(trace)
         self.receives = spinning_receives(trace)
         self._mark_cpu_operators(trace)
+        mark_initialisation(trace, self.code)
 
     @staticmethod
     def _by_name(trace: Trace) -> NDArray[np.int32]:

@@ -18,6 +18,8 @@ from whichlayer.analysis.gaps.blocking import cause_of_copy
 from whichlayer.analysis.gaps.calibrate import Calibration
 from whichlayer.analysis.gaps.catalogue import cause_code
 from whichlayer.analysis.gaps.composite import Drivers
+from whichlayer.analysis.gaps.first_calls import is_first_call
+from whichlayer.analysis.gaps.held import HELD_NS
 from whichlayer.analysis.gaps.host import Doing, HostStates, Marks
 from whichlayer.analysis.gaps.part import Part
 from whichlayer.analysis.gaps.ramp import Ramp
@@ -164,6 +166,9 @@ class Walk:
         long = end - start >= max(LOADING_NS, 5 * usual)
         loading = cause_code("module-load")
         slow = loading if loads and long else cause_code("launch-bound")
+        if not loads and end - start >= HELD_NS and "Graph" not in self._trace.name(launch):
+            first = is_first_call(self._trace, launch)
+            slow = loading if first else self._unknown
         lane = int(self._trace.lane_id[launch])
         parts = []
         for begin, finish, state in _stretches_between(self._drivers.states(lane), start, end):
