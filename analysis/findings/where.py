@@ -10,6 +10,9 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator
+from weakref import WeakKeyDictionary
+
+import numpy as np
 
 from whichlayer.analysis.findings.forward import forward_of
 from whichlayer.analysis.results import Where
@@ -39,8 +42,9 @@ _PACKAGES = frozenset({"accelerate", "av", "bitsandbytes", "colossalai", "cv2", 
 _GENERATED = re.compile(r"(^|/)torchinductor_[^/]*/|(^|/)\w\w/c[a-z2-7]{51}\.py\b")
 #: What to record where no Python stack was.
 RECORD_STACKS = "record with torch.profiler.profile(with_stack=True) to see the line"
-
-
+#: What to do where Python stacks are recorded, but none around this slice.
+NO_FRAME = "no Python frame around it: its thread runs none; the operator is all that is recorded"
+_HOLDS: WeakKeyDictionary[Trace, bool] = WeakKeyDictionary()
 #: Plain numbers: comparing members of an enumeration is slow, and stacks are deep.
 _PYTHON = int(SliceKind.PYTHON)
 _OPERATORS = (int(SliceKind.CPU_OP), int(SliceKind.ANNOTATION))
@@ -54,7 +58,7 @@ def where_of(trace: Trace, row: int) -> Where:
         row: a slice on a CPU lane, such as the blocking call or the launch; -1 for none.
     """
     if row < 0:
-        return Where(record=RECORD_STACKS)
+        return Where(record=record_place(trace))
     chain = [row, *trace.enclosing(row)]
     frames = list(_frames(trace, chain))
     stack = chain
@@ -69,8 +73,23 @@ def where_of(trace: Trace, row: int) -> Where:
         line,
         _module_path(trace, stack),
         _operator(trace, chain),
-        "" if frames else RECORD_STACKS,
+        "" if frames else record_place(trace),
     )
+
+
+def holds_stacks(trace: Trace) -> bool:
+    """Whether Python stacks are recorded: as frames, or with operators."""
+    if trace not in _HOLDS:
+        _HOLDS[trace] = bool((trace.kind == SliceKind.PYTHON).any()) or any(
+            trace.detail_by_id(int(detail)).get("Call stack")
+            for detail in np.unique(trace.detail_id[trace.kind == SliceKind.CPU_OP])
+        )
+    return _HOLDS[trace]
+
+
+def record_place(trace: Trace) -> str:
+    """What to record for a line of code that is not known."""
+    return NO_FRAME if holds_stacks(trace) else RECORD_STACKS
 
 
 def _frames(trace: Trace, chain: list[int]) -> Iterator[tuple[str, int]]:
@@ -107,6 +126,18 @@ def _users(frames: list[tuple[str, int]]) -> tuple[str, int] | None:
 def is_generated(name: str) -> bool:
     """Whether a file, or the file of a Python frame, was written by torch.compile."""
     return _GENERATED.search(name.replace("\\", "/")) is not None
+
+
+def is_users_frame(name: str) -> bool:
+    """Whether a slice's name is a Python frame of the user's own code.
+
+    >>> is_users_frame("train.py(42): forward"), is_users_frame("torch/nn/modules/module.py(1): f")
+    (True, False)
+    """
+    match = _FRAME.match(name)
+    if match is None or match["file"].startswith("<"):
+        return False
+    return _owner(match["file"].replace("\\", "/")) == "user"
 
 
 def _owner(file: str) -> str:

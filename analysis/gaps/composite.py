@@ -9,6 +9,7 @@ watchdogs, pin-memory threads and other bystanders never do.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,13 +19,13 @@ from whichlayer.analysis.gaps.catalogue import cause_code
 from whichlayer.analysis.gaps.graph_breaks import graph_breaks
 from whichlayer.analysis.gaps.held import without_held
 from whichlayer.analysis.gaps.host import (
-    MIN_STRETCH_NS,
     Doing,
     HostStates,
     Marks,
     launching_lanes,
 )
 from whichlayer.analysis.gaps.optimizers import optimizer_loops
+from whichlayer.analysis.gaps.pauses import users_python, usual_pause, without_launches
 from whichlayer.analysis.gaps.relabel import any_of, at_times, relabelled
 from whichlayer.analysis.gaps.remembered import once_per_trace
 from whichlayer.analysis.gaps.stretches import host_states
@@ -34,12 +35,8 @@ from whichlayer.analysis.trace.kinds import SliceKind
 
 #: Hand-overs to the autograd thread without an event last up to this (seen: 0.1 to 3 ms).
 MAX_HANDOVER_NS = 3_000_000
-#: Pauses this much longer than nine in ten of the thread's own are something of their own.
-PAUSE_RATIO = 5
 #: Less than this between two stretches of Python is no stretch of its own.
 CRUMB_NS = 20_000
-#: Longer than this is never an ordinary pause between two operators.
-MAX_STRETCH_NS = 1_000_000
 _PASSIVE = (int(Doing.NOTHING), int(Doing.WAITING), int(Doing.LOCKED))
 _WEAK = (*_PASSIVE, int(Doing.PYTHON), int(Doing.ANNOTATED))
 
@@ -68,7 +65,7 @@ class Drivers:
             layers = [self.own(n) for n in lanes]
             over = [*self._captures.get(lane, ()), *self._overhead]
             whole = _with_overhead(self._unlocked(lane, _overlay(layers)), over)
-            judged = _judge_stretches(without_held(whole, self._trace), self._trace)
+            judged = _judge_stretches(without_held(whole, self._trace), self._trace, lanes)
             fine = self._within_spans(judged, lanes)
             self._fine[lane] = fine
             found = self._composite[lane] = _joined(fine)
@@ -216,7 +213,7 @@ def _with_overhead(states: HostStates, overhead: list[tuple[int, Intervals]]) ->
     return states
 
 
-def _judge_stretches(states: HostStates, trace: Trace) -> HostStates:
+def _judge_stretches(states: HostStates, trace: Trace, lanes: Sequence[int]) -> HostStates:
     """Short stretches without an operator are dispatch; long ones are what they show."""
     start, state = states.start_ns, states.state.copy()
     if not len(start):
@@ -226,10 +223,13 @@ def _judge_stretches(states: HostStates, trace: Trace) -> HostStates:
     state[waiting & (_run_lengths(start, waiting) < MAX_HANDOVER_NS)] = Doing.DISPATCH
     weak = any_of(state, _WEAK)
     lasts = _run_lengths(start, weak)
-    short = lasts < _usual_pause(lasts, weak)
+    told = users_python(states, trace, weak)
+    short = (lasts < usual_pause(lasts, weak)) & ~told
+    idle = short & without_launches(states, trace, weak, lanes)
+    short &= ~idle
     state[weak & short] = Doing.DISPATCH
     long = weak & ~short
-    python = long & (state == Doing.PYTHON)
+    python = long & ~idle & (state == Doing.PYTHON)
     python |= long & (state == Doing.ANNOTATED) & _names_it(states, trace)
     # A crumb between a frame's end and the next operator belongs to the Python around it.
     crumb = long & ~python & (np.append(np.diff(start), 0) < CRUMB_NS)
@@ -275,19 +275,6 @@ def _names_it(states: HostStates, trace: Trace) -> NDArray[np.bool_]:
     length = np.append(np.diff(states.start_ns), 0)
     whole = trace.end_ns[row] - trace.start_ns[row]
     return np.asarray((states.row >= 0) & (2 * length >= whole))
-
-
-def _usual_pause(lasts: NDArray[np.int64], weak: NDArray[np.bool_]) -> int:
-    """Up to how long this thread pauses between operators without that meaning anything.
-
-    Recorded stacks and slow hosts stretch every pause, so the thread's own pauses set it.
-    """
-    starts = weak & np.concatenate(([True], ~weak[:-1]))
-    pauses = lasts[starts]
-    if len(pauses) < 20:
-        return MIN_STRETCH_NS
-    usual = int(PAUSE_RATIO * np.percentile(pauses, 90))
-    return min(max(MIN_STRETCH_NS, usual), MAX_STRETCH_NS)
 
 
 def _run_lengths(start: NDArray[np.int64], member: NDArray[np.bool_]) -> NDArray[np.int64]:
