@@ -9,7 +9,6 @@ later call is not recorded.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from whichlayer.analysis.gaps.catalogue import cause_code
 from whichlayer.analysis.gaps.first_calls import is_first_call
@@ -17,14 +16,9 @@ from whichlayer.analysis.gaps.host import Doing, HostStates
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import SliceKind
 
-Int32 = NDArray[np.int32]
-
-#: An operator's own code never takes this long to dispatch (usual: 2 to 100 µs).
-HELD_NS = 5_000_000
-#: Shorter than this is dispatch, or an interruption that nobody can tell from it.
+#: An operator's own code never takes this long to dispatch (usual: 2 to 100 µs). Shorter is
+#: dispatch, or an interruption that nobody can tell from it.
 LEAST_NS = 1_000_000
-#: So many times what the same operator usually takes is not dispatch either.
-HELD_RATIO = 200
 
 
 def without_held(states: HostStates, trace: Trace) -> HostStates:
@@ -46,12 +40,10 @@ def without_held(states: HostStates, trace: Trace) -> HostStates:
     told = (state[opens] == Doing.DISPATCH) & (owner >= 0)
     kind = trace.kind[np.maximum(owner, 0)]
     told &= (kind == SliceKind.CPU_OP) | (kind == SliceKind.RUNTIME)
-    long = np.flatnonzero(told & (lasts >= LEAST_NS))
-    long = long[~np.isin(owner[long], trace.launch)]
-    if not len(long):
+    held = np.flatnonzero(told & (lasts >= LEAST_NS))
+    held = held[~np.isin(owner[held], trace.launch)]
+    if not len(held):
         return states
-    usual = _usual(trace.name_id[np.maximum(owner, 0)], lasts, told, long)
-    held = long[(lasts[long] >= HELD_NS) | (lasts[long] >= HELD_RATIO * usual)]
     changed = state.copy()
     ends = np.append(opens[1:], len(state))
     for at in held.tolist():
@@ -59,14 +51,3 @@ def without_held(states: HostStates, trace: Trace) -> HostStates:
         changed[opens[at] : ends[at]] = cause_code("module-load" if first else "unattributed")
     drain = np.where(states.drain == state, changed, states.drain).astype(np.int32)
     return HostStates(states.start_ns, changed, drain, row)
-
-
-def _usual(
-    names: Int32, lasts: NDArray[np.int64], told: NDArray[np.bool_], chosen: NDArray[np.intp]
-) -> NDArray[np.float64]:
-    """What a stretch in the same operator usually takes: float64 (chosen,)."""
-    medians = {
-        int(name): float(np.median(lasts[told & (names == name)]))
-        for name in np.unique(names[chosen])
-    }
-    return np.array([medians[int(name)] for name in names[chosen]])

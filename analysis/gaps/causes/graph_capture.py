@@ -7,8 +7,14 @@ about the replays that follow it.
 
 from __future__ import annotations
 
+import re
+
 from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.rule import Rule
+from whichlayer.analysis.trace.kinds import SliceKind
+
+#: What makes an executable graph of the captured one.
+_MAKES = re.compile(r"(?:cuda|hip|cu)Graph(?:Instantiate|Upload|ExecUpdate)")
 
 RULE = Rule(
     id="graph-capture",
@@ -18,3 +24,8 @@ RULE = Rule(
     thresholds={"note": 0.05},
     source="stream capture calls of the CUDA and HIP runtime",
 )
+
+
+def marks(name: str, kind: SliceKind, category: str) -> bool:
+    """Calls that make an executable graph."""
+    return kind == SliceKind.RUNTIME and _MAKES.match(name) is not None
