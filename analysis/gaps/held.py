@@ -19,6 +19,8 @@ from whichlayer.analysis.trace.kinds import SliceKind
 #: An operator's own code never takes this long to dispatch (usual: 2 to 100 µs). Shorter is
 #: dispatch, or an interruption that nobody can tell from it.
 LEAST_NS = 1_000_000
+#: A launch call that lasts longer than this does not only launch.
+HELD_NS = 5_000_000
 
 
 def without_held(states: HostStates, trace: Trace) -> HostStates:
