@@ -95,7 +95,7 @@ class CounterLane(ShownLane):
         """
         names = [trace.counters.series[number] for number in numbers]
         self.lane = place
-        self.series = SeriesList(names)
+        self.series: Sequence[Series] = SeriesList(names)
         self.title = self.series[0].title
         self.group = "counter"
         self.device = place.device
@@ -128,7 +128,7 @@ class CounterLane(ShownLane):
             return mine.title
         return f"  {mine.field}"
 
-    def row_note(self, depth: int) -> str:
+    def row_note(self, depth: int, room: int) -> str:
         """What the top of the row stands for."""
         return short_number(self.row(depth).top)
 

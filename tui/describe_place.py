@@ -53,17 +53,20 @@ def describe_instant(document: Document, device: int, time_ns: int, row: int) ->
         row: trace row of the slice under the cursor, or -1.
     """
     of_slice = describe_slice(document, row) if row >= 0 else []
-    if row >= 0 and (of_step := describe_step.marked(document, device, row)):
-        return _joined(of_step, of_slice)
+    of_step = describe_step.marked(document, device, row) if row >= 0 else []
     if document.analysis is None or not document.gaps:
-        return _joined(of_slice, _no_gpu(document))
+        return _joined(_joined(of_step, of_slice), [] if of_step else _no_gpu(document))
     gaps = document.gaps[min(device, len(document.gaps) - 1)]
     place = gaps.at(time_ns)
     if place < 0:
-        return of_slice or _no_gap(document, device, time_ns)
+        said = _joined(of_step, of_slice)
+        return said or _no_gap(document, device, time_ns)
     of_gap = describe.describe_gap(
         document.analysis, int(gaps.index[place]), _whole(document, device, time_ns)
     )
+    if of_step:
+        # A step lies around every gap of it: the gap is what was gone to.
+        return _joined(of_gap, _joined(of_step, of_slice))
     if row >= 0 and document.trace.kind[row] not in GPU_WORK:
         # A call was pointed at: its name first, what the device lost meanwhile, the rest.
         return _joined(_joined(of_slice[:2], of_gap), of_slice[2:])

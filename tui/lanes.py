@@ -70,9 +70,11 @@ class ShownLane:
         depth: rows that it has.
         first_row: rows to skip while it is folded: outer frames that say nothing.
         is_one_of_many: there are too many lanes to look into each for the rows that it needs.
+        noted: rows have a note however narrow labels are, where it fits.
     """
 
     is_one_of_many = False
+    noted = False
 
     def __init__(
         self,
@@ -119,8 +121,11 @@ class ShownLane:
         """The label of one row: the lane's on its first, none on the others."""
         return self.title if is_first else ""
 
-    def row_note(self, depth: int) -> str:
-        """What is said at the right of a row's label, where there is room."""
+    def row_note(self, depth: int, room: int) -> str:
+        """What is said at the right of a row's label, beside a title that leaves ``room`` cells.
+
+        Narrow labels have none but those of lanes that are ``noted``.
+        """
         return ""
 
     @property

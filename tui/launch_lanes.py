@@ -12,11 +12,12 @@ import numpy as np
 
 from whichlayer.analysis.launches.calls import LaunchCalls, launch_calls
 from whichlayer.analysis.launches.depth import queue_depth
+from whichlayer.analysis.report.units import time_text
 from whichlayer.analysis.results import Analysis
 from whichlayer.analysis.text import gpu_text
 from whichlayer.analysis.trace.columns import Lane
 from whichlayer.analysis.trace.kinds import LaneKind
-from whichlayer.tui.counter_lanes import CounterLane, SeriesList
+from whichlayer.tui.counter_lanes import CounterLane, SeriesList, short_number
 from whichlayer.tui.counter_row import CounterRow
 from whichlayer.tui.document import Document
 from whichlayer.tui.lanes import ShownLane, note_crowd
@@ -29,12 +30,15 @@ _DEPTH, _DELAY = ("queue", "launches"), ("delay", "µs")
 class LaunchLane(CounterLane):
     """Two series of one device: unfinished launch calls, and the delay of what began last."""
 
+    noted = True
+
     def __init__(self, analysis: Analysis, device: int, until_ns: int) -> None:
         """Remember whose; ``until_ns`` is how long the last samples hold."""
         number = analysis.devices[device].number
         name = gpu_text(number)
         self.lane = Lane(name, "launches", LaneKind.OTHER, number, name="launches", process=name)
-        self.series = SeriesList([(name, *_DEPTH), (name, *_DELAY)])
+        queue, delay = SeriesList([(name, *_DEPTH), (name, *_DELAY)])
+        self.series = (replace(queue, unit=_DEPTH[1]), delay)
         self.title = self.series[0].title
         self.group = "counter"
         self.device = number
@@ -49,6 +53,22 @@ class LaunchLane(CounterLane):
         if not isinstance(found, CounterRow):
             found = self._rows[depth] = self._queue() if depth == 0 else self._delays()
         return found
+
+    def row_note(self, depth: int, room: int) -> str:
+        """What the top of the row stands for, with its unit, as there is room."""
+        top = self.row(depth).top
+        if depth == 0:
+            said = short_number(top)
+            many = "" if said == "1" else "s"
+            texts: tuple[str, ...] = (
+                f"{said} launch{many and 'es'}",
+                f"{said} call{many}",
+                said,
+            )
+        else:
+            number, _, unit = time_text(round(top * 1000)).partition(" ")
+            texts = (f"{number} {unit}".strip(), f"{float(number):.0f}{unit}")
+        return next((text for text in texts if len(text) <= room), "")
 
     @cached_property
     def _calls(self) -> LaunchCalls:

@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from whichlayer.analysis.report.units import apart, together
 from whichlayer.analysis.text import clean
 
 COLUMNS = 100
@@ -50,6 +51,8 @@ def fit_path(path: str, width: int) -> str:
 def wrap(text: str, first: str = "", rest: str | None = None) -> list[str]:
     """A cleaned text in lines of at most :data:`COLUMNS`, never losing a character.
 
+    A number and its unit stay together.
+
     Args:
         text: what to wrap, at spaces where there are any.
         first: what the first line begins with.
@@ -58,14 +61,14 @@ def wrap(text: str, first: str = "", rest: str | None = None) -> list[str]:
     rest = " " * columns_of(first) if rest is None else rest
     lines, line, empty = [], first, True
     widest_word = COLUMNS - max(columns_of(first), columns_of(rest))
-    for word in clean(text).split():
+    for word in filter(None, together(" ".join(clean(text).split())).split(" ")):
         for piece in _pieces(word, widest_word):
             joined = line + ("" if empty else " ") + piece
             if columns_of(joined) > COLUMNS and not empty:
                 lines.append(line)
                 joined = rest + piece
             line, empty = joined, False
-    return [*lines, line.rstrip()]
+    return [apart(line) for line in (*lines, line.rstrip())]
 
 
 def bar(share: float, width: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 UNKNOWN = "–"
 
@@ -71,6 +72,25 @@ def bytes_text(size: int | None) -> str:
 def count_text(count: int, noun: str) -> str:
     """A count with its noun in the right number: ``1 event``, ``1 866 events``."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}".replace(",", " ")
+
+
+_PARTED = re.compile(
+    r"(?<=\d) (?=(?:%|[nµm]?s|[kMGTP]?i?B(?:/s)?|[kMGTP]?FLOP(?:/s|/B)?)(?![^\W_]))"
+)
+
+
+def together(text: str) -> str:
+    """Text in which no line may end between a number and its unit (U+00A0 between them).
+
+    >>> together("238.5 µs idle, 5.4 % of it").replace(chr(160), "~")
+    '238.5~µs idle, 5.4~% of it'
+    """
+    return _PARTED.sub("\u00a0", text)
+
+
+def apart(text: str) -> str:
+    """The text that :func:`together` was given."""
+    return text.replace("\u00a0", " ")
 
 
 def _four_digits(value: float) -> str:

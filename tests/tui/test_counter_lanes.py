@@ -87,7 +87,7 @@ def test_rows_are_named_by_what_tells_them_apart(trace: Trace) -> None:
         "power (W)",
     ]
     assert [one.unit for one in lane.series] == ["%", "bytes", "bytes", "W"]
-    assert [lane.row_note(depth) for depth in range(4)] == ["90", "2G", "4G", "300"]
+    assert [lane.row_note(depth, 9) for depth in range(4)] == ["90", "2G", "4G", "300"]
 
 
 def test_names_are_clean(trace: Trace) -> None:

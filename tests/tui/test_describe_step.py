@@ -46,9 +46,16 @@ def test_a_selection_that_is_no_step_tells_of_none(document: Document) -> None:
         )
 
 
-def test_the_annotation_of_a_step_tells_of_the_step(document: Document) -> None:
+def test_the_annotation_of_a_step_tells_of_a_gap_then_of_the_step(document: Document) -> None:
     step = document.trace.steps[0]
     lines = describe_instant(document, 0, step.start_ns, step.row)
+    assert lines[0].text == "PyTorch / runtime" and lines[1].text.startswith("dataloader-wait")
+    assert any(line.text.startswith("step 1: ") for line in lines)
+
+
+def test_outside_of_gaps_the_annotation_of_a_step_tells_of_the_step(document: Document) -> None:
+    step = document.trace.steps[0]
+    lines = describe_instant(document, 0, step.start_ns + 400_000, step.row)
     assert lines[0].text.startswith("step 1: ")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.tui.screen import screen_of, text_of, view_of
+from tests.tui.screen import SMALL, screen_of, text_of, view_of
 from whichlayer.analysis.launches.view import launch_views
 from whichlayer.analysis.results import Analysis
 from whichlayer.analysis.trace.columns import Trace
@@ -67,6 +67,31 @@ def test_rows_say_what_the_report_says(document: Document, analysed: Analysis) -
     assert queue.highest >= (view.depth_most or 0)
     assert (np.diff(queue.start_ns) > 0).all()
     assert queue.value[-1] == 0
+
+
+def test_labels_give_the_unit_of_the_scale_as_there_is_room(
+    document: Document, analysed: Analysis
+) -> None:
+    lane = lane_of(document, analysed)
+    depth = f"{lane.row(0).top:.0f}"
+    notes = [lane.row_note(0, room) for room in (0, len(depth), 20)]
+    assert notes == ["", depth, f"{depth} launch{'es' if depth != '1' else ''}"]
+    number, unit = lane.row_note(1, 20).split(" ")
+    assert unit in ("ns", "µs", "ms", "s")
+    narrow = lane.row_note(1, 5)
+    assert narrow.endswith(unit) and abs(float(narrow.removesuffix(unit)) - float(number)) <= 0.5
+
+
+async def test_rows_of_the_gpu_stay_in_sight_when_it_comes(
+    trace: Trace, analysis: Analysis
+) -> None:
+    async with screen_of(trace, analysis, SMALL) as (app, pilot):
+        await pilot.press("j", "j", "j")
+        await pilot.pause()
+        first = text_of(app, "timeline")[0].split()[0]
+        await pilot.press("Q")
+        await pilot.pause()
+        assert text_of(app, "timeline")[0].split()[0] == first
 
 
 async def test_its_key_shows_and_hides_it_and_the_view_stays(

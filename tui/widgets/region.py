@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import TYPE_CHECKING
 
 from textual.geometry import Region
@@ -16,6 +15,7 @@ from whichlayer.tui.messages import Subject
 from whichlayer.tui.view import View
 from whichlayer.tui.widgets.pane import Pane, Piece, strip_of
 from whichlayer.tui.widgets.panel import Panel
+from whichlayer.tui.wrapping import broken
 
 # The words come after the first timeline, which does not wait for them.
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ def wrapped(pane: Pane, line: Line, width: int) -> list[list[Piece]]:
     elif line.label:
         lead = [(f"{line.label:<{_LABEL}}", palette.dim)]
         indent = _LABEL
-    parts = textwrap.wrap(line.text, max(width - indent, 4)) or [""]
+    parts = broken(line.text, max(width - indent, 4))
     pieces = [[*lead, (parts[0], style)]]
     pieces += [[(" " * indent, style), (part, style)] for part in parts[1:]]
     return pieces

@@ -42,9 +42,15 @@ class Timeline(TimePane, can_focus=True):
         self._strips: dict[int, Strip] = {}
 
     def show(self, document: Document | None, view: View | None) -> None:
-        """Take what is to be shown; the cursor's row stays at its height on the screen."""
-        if document is not self.document and self.view is not None and view is not None:
-            self.top += view.row - self.view.row
+        """Take what is to be shown.
+
+        While a file is read the cursor's row stays at its height on the screen; where rows of a
+        trace that is known come and go, the rows at the top stay, those of the GPU.
+        """
+        old = self.document
+        if document is not old and self.view is not None and view is not None:
+            known = document is not None and old is not None and document.trace is old.trace
+            self.top += 0 if known else view.row - self.view.row
         super().show(document, view)
 
     def document_changed(self) -> None:
@@ -162,7 +168,10 @@ class Timeline(TimePane, can_focus=True):
         shown = self.rows[index]
         lane = self.document.lanes[shown.lane]
         title = lane.row_title(shown.depth, shown.is_first)
-        note = lane.row_note(shown.depth) if self.label_cells >= _NOTED else ""
+        if self.label_cells >= _NOTED or lane.noted:
+            note = lane.row_note(shown.depth, self.label_cells - 3 - len(title))
+        else:
+            note = ""
         more = f"+{shown.hidden}" if shown.hidden else ""
         if note:
             more = f" {more} {note}" if more else f" {note}"

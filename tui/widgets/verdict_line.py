@@ -89,9 +89,9 @@ class VerdictLine(Pane):
         ground = {"healthy": colours.layers[Layer.BOUNDARY], "unclear": colours.dim}
         tag = palette.style(colours.canvas, ground.get(side, colours.warning), bold=True)
         pieces: list[Piece] = [(f" {side_text(analysis)} ", tag)]
-        verdict = clean(analysis.verdict.text)
-        text = f" {verdict.partition(': ')[2] or verdict} "
         room = max(width - cell_len(pieces[0][0]), 0)
+        texts = [f" {text} " for text in verdict_texts(analysis)]
+        text = next((one for one in texts if cell_len(one) <= room + 1), texts[-1])
         pieces.append((shortened(text, min(cell_len(text), room)), palette.text))
         used = sum(cell_len(piece) for piece, _ in pieces)
         pieces += self._shares(analysis.budget, width - used)
@@ -145,6 +145,26 @@ def changed_cells(before: str, now: str) -> tuple[int, int]:
     pairs = zip_longest(before, now, fillvalue=" ")
     differ = [cell for cell, (old, new) in enumerate(pairs) if old != new]
     return (differ[0], differ[-1] + 1) if differ else (0, 0)
+
+
+def verdict_texts(analysis: Analysis) -> list[str]:
+    """The verdict without its tag, in full and then ever shorter."""
+    verdict = analysis.verdict
+    full = clean(verdict.text)
+    texts = [full.partition(": ")[2] or full]
+    if analysis.devices and analysis.budget.total_ns > 0:
+        above, below = f"{100 * verdict.above_share:.1f} %", f"{100 * verdict.below_share:.1f} %"
+        lost = [
+            f"{above} in gaps above CUDA, {below} lost in kernels",
+            f"gaps above CUDA {above}, kernels {below}",
+        ]
+        if verdict.side == "unclear":
+            budget = analysis.budget
+            unknown = budget.gap_ns.get(Layer.UNKNOWN, 0) + budget.unjudged_ns
+            share = f"{100 * unknown / budget.total_ns:.1f} % unknown or unjudged"
+            lost = [*(f"{share}; {text}" for text in lost), share]
+        texts += lost
+    return texts
 
 
 def side_text(analysis: Analysis) -> str:
