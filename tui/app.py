@@ -362,9 +362,10 @@ class WhichlayerApp(KeyActions):
             pane.paint_with(palette)
 
     def _arrange(self, width: int, height: int) -> None:
-        # While rows come and go with every snapshot, the timeline has all the room there is.
+        # While rows come and go with every snapshot, the timeline has all the room there is; of a
+        # part there is nothing to say in panels either.
         document = self.document
-        rows = None if document is None or document.grows else travel.most_rows(document)
+        rows = travel.most_rows(document) if document is not None and document.is_whole else None
         arranged = arrangement_for(width, height, rows)
         if arranged != self._arranged:
             self._arranged = arranged

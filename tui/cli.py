@@ -9,15 +9,16 @@ answers at once, and a report loads neither Textual nor Rich.
 
 from __future__ import annotations
 
+import atexit
 import os
 import re
 import stat
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from whichlayer.tui.arguments import Parser, PrintVersion, UsageError, add_analysis_options
 
@@ -52,7 +53,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         The exit status.
     """
-    typed = sys.argv[1:] if arguments is None else list(arguments)
+    status = _run(sys.argv[1:] if arguments is None else list(arguments))
+    if arguments is None and "whichlayer.tui.app" in sys.modules:
+        _leave(status)
+    return status
+
+
+def _leave(status: int) -> NoReturn:
+    """End the program now that the terminal is given back.
+
+    Python would take a third of a second to clear away what the screen showed, object by object.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            with suppress(OSError, ValueError):
+                stream.flush()
+    atexit._run_exitfuncs()
+    os._exit(status)
+
+
+def _run(typed: list[str]) -> int:
     command = _COMMANDS.get(typed[0]) if typed else None
     try:
         status = _open(typed) if command is None else command(typed[1:])

@@ -98,6 +98,11 @@ class Document:
         """More of the file is on its way."""
         return self.extent is Extent.READING
 
+    @property
+    def is_whole(self) -> bool:
+        """All of the file was read."""
+        return self.extent is Extent.WHOLE
+
     def device_of(self, lane: int) -> int | None:
         """Index into ``analysis.devices`` of a lane's device, None off the GPU."""
         if self.analysis is None or not self.lanes:

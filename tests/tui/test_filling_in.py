@@ -19,6 +19,7 @@ from whichlayer.analysis.trace.columns import Trace
 from whichlayer.tui.app import WhichlayerApp
 from whichlayer.tui.document import Document, Extent, open_document, with_analysis
 from whichlayer.tui.lanes import Fold
+from whichlayer.tui.layout import arrangement_for
 from whichlayer.tui.load import Loader
 from whichlayer.tui.loading import Loading, Stage
 from whichlayer.tui.messages import DocumentOpened, LaneFolded, LoadProgressed, Looked
@@ -193,6 +194,9 @@ async def test_a_part_that_is_kept_says_so_and_has_no_verdict() -> None:
         await pilot.pause()
         assert app.document is not None and app.document.extent is Extent.KEPT_PART
         assert app.document.analysis is None
+        # Panels that have nothing to say do not get more lines than they had while it was read.
+        panels = app.query_one("#panels").outer_size.height
+        assert panels == arrangement_for(*LARGE).panel_lines
         assert "GPU0 s7" in text_of(app, "timeline")[0]
         assert text_of(app, "verdict")[0].startswith(
             " PART  reading stopped at 41%: this is a part of the trace, so there is no verdict"
