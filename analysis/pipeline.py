@@ -14,7 +14,7 @@ from whichlayer.analysis.activities import Activities, collect_activities
 from whichlayer.analysis.budget import DeviceCut, add_budgets, budget_of, build_segments
 from whichlayer.analysis.findings.collect import collect_findings
 from whichlayer.analysis.findings.verdict import verdict_of
-from whichlayer.analysis.findings.worth import rank_by_worth
+from whichlayer.analysis.findings.worth import rank_by_worth, together
 from whichlayer.analysis.gaps.blocking import blocking_copies
 from whichlayer.analysis.gaps.calibrate import calibrate
 from whichlayer.analysis.gaps.host import Marks
@@ -98,9 +98,10 @@ def analyse(trace: Trace, options: Options | None = None) -> Analysis:
         warnings=tuple(warnings),
     )
     replayer = Replayer(trace, marks, finder.drivers, devices, window, bounds, options)
-    found = rank_by_worth(collect_findings(analysis), analysis, replayer)
     steps = step_table(trace, window, options, Accounted(recorded, segments, gaps, kernels))
-    return replace(analysis, findings=found, steps=steps)
+    analysis = replace(analysis, steps=steps)
+    found = rank_by_worth(collect_findings(analysis), analysis, replayer)
+    return replace(analysis, findings=found, together_ns=together(found, analysis, replayer))
 
 
 def _reach(trace: Trace, activities: Activities, bounds: tuple[int, int]) -> tuple[int, int]:

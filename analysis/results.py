@@ -363,7 +363,11 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """Everything that is known about one trace in one window."""
+    """Everything that is known about one trace in one window.
+
+    ``together_ns`` is by how much the window, times its devices, would shrink without any of the
+    findings that can be replayed; None where fewer than two can.
+    """
 
     trace: Trace
     options: Options
@@ -381,3 +385,4 @@ class Analysis:
     findings: tuple[Finding, ...]
     warnings: tuple[TraceWarning, ...]
     steps: StepTable | None = None
+    together_ns: int | None = None

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from whichlayer.analysis.findings.catalogue import kernel_rules
+from whichlayer.analysis.findings.concentrated import step_line
 from whichlayer.analysis.findings.hints import collect_hints
 from whichlayer.analysis.findings.kernel_limits import kernel_limits, lost_text
-from whichlayer.analysis.findings.where import where_of
+from whichlayer.analysis.findings.places import Place, main_place, on_threads
 from whichlayer.analysis.gaps.catalogue import cause_rules
 from whichlayer.analysis.gaps.explain import explain_gap
 from whichlayer.analysis.gaps.proofs import microseconds
@@ -17,15 +19,13 @@ from whichlayer.analysis.kernels.advice import fix_for
 from whichlayer.analysis.kernels.peaks import device_entry, match_device
 from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.quality.effects import doubts, lowered, reasons
-from whichlayer.analysis.results import Analysis, Finding, KernelGroup, Region, Where
+from whichlayer.analysis.results import Analysis, Finding, GapKind, KernelGroup, Region, Where
 from whichlayer.analysis.rule import Rule
 
 #: A problem below this share of the window is not listed. Setting ``findings.min_share``.
 MIN_SHARE = 0.05
 #: At most this many regions are given with a finding, the longest first.
 MAX_REGIONS = 50
-#: How many of the longest pieces are asked for their place in the code.
-SAMPLED = 40
 #: Causes that explain time without being anything to fix.
 _NO_FINDING = frozenset({"launch-latency", "stream-wait", "in-graph-gap"})
 
@@ -54,17 +54,17 @@ def _from_gaps(analysis: Analysis) -> list[Finding]:
     return found
 
 
-def _gap_finding(
-    analysis: Analysis, rule: Rule, pieces: np.ndarray[tuple[int], np.dtype[np.intp]], time: int
-) -> Finding:
+def _gap_finding(analysis: Analysis, rule: Rule, pieces: NDArray[np.intp], time: int) -> Finding:
     gaps, share = analysis.gaps, time / analysis.budget.total_ns
-    texts = [explain_gap(analysis, int(i)) for i in pieces[:SAMPLED]]
     length = (gaps.end_ns - gaps.start_ns)[pieces]
-    where = _commonest([text.where for text in texts], length[: len(texts)].tolist())
+    place = main_place(analysis.trace, _rows_of_pieces(analysis, pieces), length)
+    text = explain_gap(analysis, int(pieces[place.members[0]]))
+    where = text.where
     longest = microseconds(int(length[0]))
     evidence = (
         f"{microseconds(time)} in {_count(len(pieces), 'piece')}, the longest {longest}",
-        *texts[0].evidence,
+        *_parts(analysis, pieces, length, place, where),
+        *text.evidence,
         *reasons(doubts(analysis.warnings), from_gap=True),
     )
     return Finding(
@@ -74,7 +74,7 @@ def _gap_finding(
         time_ns=time,
         recoverable_ns=None,
         share=share,
-        fix=texts[0].fix,
+        fix=text.fix,
         where=where,
         evidence=evidence,
         regions=tuple(
@@ -86,6 +86,37 @@ def _gap_finding(
     )
 
 
+def _rows_of_pieces(analysis: Analysis, pieces: NDArray[np.intp]) -> NDArray[np.int64]:
+    """The slice on a thread that tells where each piece comes from."""
+    trace, gaps = analysis.trace, analysis.gaps
+    culprit = gaps.culprit_row[pieces].astype(np.int64)
+    launch = gaps.launch_row[pieces].astype(np.int64)
+    started = np.where(culprit >= 0, trace.launch[np.maximum(culprit, 0)], -1).astype(np.int64)
+    return on_threads(trace, culprit, launch, started)
+
+
+def _parts(
+    analysis: Analysis,
+    pieces: NDArray[np.intp],
+    length: NDArray[np.int64],
+    place: Place,
+    where: Where,
+) -> Iterator[str]:
+    """How a finding's time is spread: over steps, kinds of gaps, and places."""
+    gaps = analysis.gaps
+    told = step_line(analysis, gaps.start_ns[pieces], gaps.device[pieces], length)
+    if told is not None:
+        yield told
+    exposed = gaps.kind[pieces] != GapKind.IDLE
+    ran, waited = int(length[exposed].sum()), int(length[~exposed].sum())
+    if ran > waited > 0:
+        yield f"{microseconds(ran)} in which nothing else ran, {microseconds(waited)} idle behind it"
+    at = str(where) or (where.operator or "").rsplit(" > ", 1)[-1]
+    if len(place.members) < len(pieces) and at:
+        number = _count(len(place.members), "piece")
+        yield f"the most at one place: {microseconds(place.time_ns)} in {number}, at {at}, such as:"
+
+
 def _gap_confidence(analysis: Analysis, rule: Rule, where: Where) -> str:
     """Python without a line of it is told by an annotation alone: a hint."""
     if rule.id == "python-overhead" and where.file is None:
@@ -95,19 +126,6 @@ def _gap_confidence(analysis: Analysis, rule: Rule, where: Where) -> str:
 
 def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
-def _commonest(places: list[Where], weight: list[int]) -> Where:
-    """The place that owns most of the time; one with a line before one without."""
-    known: Counter[Where] = Counter()
-    for place, time in zip(places, weight, strict=True):
-        if place.file is not None:
-            known[place] += time
-    if known:
-        return known.most_common(1)[0][0]
-    for place, time in zip(places, weight, strict=True):
-        known[place] += time
-    return known.most_common(1)[0][0] if known else Where()
 
 
 def _threshold(rule: Rule, share: float) -> str:
@@ -182,15 +200,12 @@ def _kernel_fix(analysis: Analysis, rule: Rule, group: KernelGroup) -> str:
 
 def _kernels_place(analysis: Analysis, groups: list[KernelGroup]) -> Where:
     """Where the calls that lose most come from."""
-    trace = analysis.trace
-    places: list[Where] = []
-    weight: list[int] = []
-    for group in groups[:SAMPLED]:
-        rows = group.rows[:: max(len(group.rows) // 4, 1)]
-        for row in rows.tolist():
-            places.append(where_of(trace, int(trace.launch[row])))
-            weight.append(group.lost_ns // len(rows))
-    return _commonest(places, weight)
+    trace, activities = analysis.trace, analysis.activities
+    rows = np.concatenate([group.rows for group in groups])
+    order = np.argsort(activities.row, kind="stable")
+    at = order[np.searchsorted(activities.row, rows, sorter=order)]
+    launches = trace.launch[rows].astype(np.int64)
+    return main_place(trace, on_threads(trace, launches), activities.loss_ns[at]).where
 
 
 def _kernel_regions(analysis: Analysis, groups: list[KernelGroup]) -> tuple[Region, ...]:

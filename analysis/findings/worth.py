@@ -8,8 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from whichlayer.analysis.findings.catalogue import kernel_rules
+from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.replay.causes import UPPER_BOUND
 from whichlayer.analysis.replay.recoverable import Replayer
+from whichlayer.analysis.replay.removal import Removal
 from whichlayer.analysis.results import Analysis, Finding
 
 #: At most this many findings are replayed, the most time first. Setting ``replay.max_causes``.
@@ -18,9 +20,17 @@ MAX_REPLAYED = 8
 MIN_SHARE = 0.01
 #: A finding that gains less than this share of its time is told why. Setting ``replay.little``.
 LITTLE = 0.5
+#: One that gains this many times its time is told why. Setting ``replay.more``.
+MORE = 1.1
 _ELSEWHERE = (
     "gone alone it gains less than it takes: the window would then wait for the host or other work"
 )
+_BEYOND = (
+    "gone it gains more than it takes: the host would be ahead, and what it does later would be "
+    "hidden behind work that is queued"
+)
+#: Owners of findings that nobody can act on.
+_NOBODY = (Layer.UNKNOWN, Layer.NONE)
 #: Causes whose host time is dispatch.
 _DISPATCH = ("graph-break", "launch-bound", "optimizer-loop")
 _BOUND = (
@@ -35,7 +45,8 @@ def rank_by_worth(
     """The findings with what removing each would gain, the most first.
 
     One that nothing can be replayed for is ranked by the time it takes, and one of which only
-    an upper bound is known by no more than that.
+    an upper bound is known by no more than that. One that nobody can act on comes behind those
+    that gain or take as much.
     """
     by_time = sorted(findings, key=lambda finding: (-finding.time_ns, finding.rule))
     found = [
@@ -45,7 +56,21 @@ def rank_by_worth(
         for place, finding in enumerate(by_time)
     ]
     found.sort(key=lambda finding: (-worth_of(finding), finding.rule))
-    return tuple(found)
+    ranked = [finding for finding in found if finding.layer not in _NOBODY]
+    for finding in (one for one in found if one.layer in _NOBODY):
+        least = finding.time_ns
+        before = [i for i, one in enumerate(ranked) if max(worth_of(one), one.time_ns) >= least]
+        ranked.insert(before[-1] + 1 if before else 0, finding)
+    return tuple(ranked)
+
+
+def together(findings: Sequence[Finding], analysis: Analysis, replayer: Replayer) -> int | None:
+    """Nanoseconds that removing all findings that were replayed gains; None for fewer than two."""
+    replayed = [finding for finding in findings if finding.recoverable_ns is not None]
+    if len(replayed) < 2:
+        return None
+    removals = [_removal(finding, analysis, replayer) for finding in replayed]
+    return replayer.gain_of([removal for removal in removals if removal is not None])
 
 
 def worth_of(finding: Finding) -> int:
@@ -62,11 +87,15 @@ def is_bound(finding: Finding) -> bool:
     return finding.recoverable_ns is not None and finding.rule in UPPER_BOUND
 
 
-def _valued(finding: Finding, analysis: Analysis, replayer: Replayer) -> Finding:
+def _removal(finding: Finding, analysis: Analysis, replayer: Replayer) -> Removal | None:
     if finding.rule in kernel_rules():
-        gain = replayer.without_losses(analysis.activities, _of_finding(finding, analysis))
-    else:
-        gain = replayer.without_cause(finding.rule, analysis.gaps)
+        return replayer.losses(analysis.activities, _of_finding(finding, analysis))
+    return replayer.cause(finding.rule, analysis.gaps)
+
+
+def _valued(finding: Finding, analysis: Analysis, replayer: Replayer) -> Finding:
+    removal = _removal(finding, analysis, replayer)
+    gain = None if removal is None else replayer.gain_of([removal])
     if gain is None:
         if not replayer.reason:
             return finding
@@ -77,6 +106,8 @@ def _valued(finding: Finding, analysis: Analysis, replayer: Replayer) -> Finding
         evidence = (*evidence, _BOUND[finding.rule not in _DISPATCH])
     if gain < LITTLE * finding.time_ns:
         evidence = (*evidence, _ELSEWHERE)
+    elif gain > MORE * finding.time_ns:
+        evidence = (*evidence, _BEYOND)
     return replace(finding, recoverable_ns=gain, evidence=evidence)
 
 

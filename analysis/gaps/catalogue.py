@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 
 from whichlayer.analysis.gaps import causes
@@ -45,7 +45,7 @@ def marking_causes() -> tuple[tuple[int, Marks], ...]:
 
 
 @cache
-def _fix_functions() -> dict[str, Callable[[str], str]]:
+def _fix_functions() -> dict[str, Callable[[str, Sequence[str]], str]]:
     return {
         module.RULE.id: module.fix_for
         for module in rule_modules(causes)
@@ -53,10 +53,16 @@ def _fix_functions() -> dict[str, Callable[[str], str]]:
     }
 
 
-def fix_of(rule_id: str, culprit: str) -> str:
-    """What to change, given the name of the slice that explains the gap."""
+def fix_of(rule_id: str, culprit: str, around: Sequence[str] = ()) -> str:
+    """What to change, given the slice that explains the gap.
+
+    Args:
+        rule_id: the cause.
+        culprit: name of the slice, or empty.
+        around: names of the slices around it, innermost first.
+    """
     special = _fix_functions().get(rule_id)
-    return special(culprit) if special and culprit else cause_rules()[rule_id].fix
+    return special(culprit, around) if special and culprit else cause_rules()[rule_id].fix
 
 
 def cause_of_slice(name: str, kind: SliceKind, category: str) -> int:

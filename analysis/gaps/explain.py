@@ -4,24 +4,32 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from whichlayer.analysis.findings.where import RECORD_STACKS, main_frame, where_of
+from whichlayer.analysis.findings.where import main_frame, record_place, where_of
+from whichlayer.analysis.gaps.accounted import share_line
 from whichlayer.analysis.gaps.catalogue import cause_rules, fix_of
 from whichlayer.analysis.gaps.graph_breaks import place_of_break
 from whichlayer.analysis.gaps.host import is_lock
 from whichlayer.analysis.gaps.proofs import behind_line, lock_line, microseconds, proof_lines
 from whichlayer.analysis.gaps.surroundings import chain_line, meanwhile_lines, thread_name
+from whichlayer.analysis.gaps.unrecorded import (
+    RECORD_LAUNCH,
+    RECORD_SYNC,
+    holds_host,
+    record_thread,
+    unattributed_fix,
+)
 from whichlayer.analysis.kernels.names import short_name
 from whichlayer.analysis.results import Analysis, GapKind, Gaps, GapText, Where
 from whichlayer.analysis.text import clean
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import LaneKind, SliceKind
 
-_RECORD_LAUNCH = (
-    "the launch is not in the file: record from before it, with a warm-up step in the schedule"
-)
-_RECORD_SYNC = "record with _ExperimentalConfig(enable_cuda_sync_events=True)"
 #: Causes in which a thread only looks idle, or busy, while another one held it up.
 _LOOKS_IDLE = ("dataloader-wait", "launch-bound", "python-overhead", "unattributed")
+#: Causes in which a piece is made of many calls, the culprit the longest.
+_MANY_CALLS = ("launch-bound", "python-overhead")
+#: A launch call that takes longer than this is told with what it took.
+SLOW_CALL_NS = 100_000
 #: Shorter pieces are not looked at for what other threads did.
 LOOKED_AT_NS = 200_000
 
@@ -31,15 +39,24 @@ def explain_gap(analysis: Analysis, index: int) -> GapText:
     trace, gaps = analysis.trace, analysis.gaps
     rule = cause_rules()[gaps.rule(index)]
     culprit = _culprit(trace, gaps, index)
-    name = trace.name(culprit) if culprit >= 0 else ""
     return GapText(
         rule=rule.id,
         layer=rule.layer,
         title=rule.title,
-        fix=fix_of(rule.id, name),
+        fix=_fix(trace, gaps, index, culprit),
         where=_where(trace, gaps, index, culprit),
         evidence=tuple(_evidence(analysis, index, culprit)),
     )
+
+
+def _fix(trace: Trace, gaps: Gaps, index: int, culprit: int) -> str:
+    rule = gaps.rule(index)
+    if rule == "unattributed":
+        return unattributed_fix(trace, gaps, index)
+    if culprit < 0:
+        return fix_of(rule, "")
+    around = tuple(trace.name(row) for row in trace.enclosing(culprit))
+    return fix_of(rule, trace.name(culprit), around)
 
 
 def _culprit(trace: Trace, gaps: Gaps, index: int) -> int:
@@ -68,7 +85,7 @@ def _where(trace: Trace, gaps: Gaps, index: int, culprit: int) -> Where:
     if culprit >= 0 and _on_cpu(trace, int(trace.launch[culprit])):
         return where_of(trace, int(trace.launch[culprit]))
     missing = launch < 0 and int(gaps.next_row[index]) >= 0
-    return Where(record=_RECORD_LAUNCH if missing else RECORD_STACKS)
+    return Where(record=RECORD_LAUNCH if missing else record_place(trace))
 
 
 def _evidence(analysis: Analysis, index: int, culprit: int) -> list[str]:
@@ -79,7 +96,10 @@ def _evidence(analysis: Analysis, index: int, culprit: int) -> list[str]:
         return [ran, *proof_lines(trace, gaps, index, culprit)]
     following, launch = int(gaps.next_row[index]), int(gaps.launch_row[index])
     lines = [f"idle {microseconds(end - start)}{_before(trace, following)}"]
-    lines += _launch_lines(trace, start, following, launch, gaps.rule(index))
+    if gaps.rule(index) == "unattributed" and (odd := _odd_time(trace, culprit)):
+        return [*lines, odd]
+    own = int(gaps.culprit_row[index])
+    lines += _launch_lines(trace, (start, end), following, launch, own, gaps.rule(index))
     behind = behind_line(trace, culprit, launch, end)
     if behind is not None:
         lines.append(behind)
@@ -87,6 +107,7 @@ def _evidence(analysis: Analysis, index: int, culprit: int) -> list[str]:
         lines.append(_where_it_was(trace, culprit))
     elif culprit >= 0 and culprit != launch and gaps.rule(index) != "graph-break":
         lines += _culprit_lines(trace, culprit, launch, start, end)
+        lines += _share_lines(trace, gaps.rule(index), culprit, launch, (start, end))
     lines += proof_lines(trace, gaps, index, culprit)
     if gaps.rule(index) in _LOOKS_IDLE and launch >= 0 and end - start >= LOOKED_AT_NS:
         until = max(min(int(trace.start_ns[launch]), end), start)
@@ -108,6 +129,16 @@ def _ran(trace: Trace, row: int, length: int) -> str:
     return line
 
 
+def _odd_time(trace: Trace, row: int) -> str:
+    """An activity before its own launch, beside which nobody is charged; else empty."""
+    launch = int(trace.launch[row]) if row >= 0 else -1
+    early = int(trace.start_ns[launch] - trace.start_ns[row]) if launch >= 0 else 0
+    if early <= 0:
+        return ""
+    name = short_name(trace.name(row))
+    return f"{name} starts {microseconds(early)} before its launch, so that its time is wrong [Q4]"
+
+
 def _before(trace: Trace, following: int) -> str:
     if following < 0:
         return ", after which nothing runs in the recording"
@@ -115,27 +146,51 @@ def _before(trace: Trace, following: int) -> str:
     return f" before {short_name(trace.name(following))} on stream {lane.stream}"
 
 
-def _launch_lines(trace: Trace, start: int, following: int, launch: int, rule: str) -> list[str]:
+def _launch_lines(
+    trace: Trace, piece: tuple[int, int], following: int, launch: int, culprit: int, rule: str
+) -> list[str]:
     if launch < 0 and rule != "unattributed":
         return []
+    start = piece[0]
     if following < 0:
-        return [f"nothing is recorded on the step's thread meanwhile: {RECORD_STACKS}"]
+        return [f"nothing is recorded on the step's thread meanwhile: {record_thread(trace)}"]
     if launch < 0:
-        return [_RECORD_LAUNCH]
-    began = int(trace.start_ns[launch])
+        return [RECORD_LAUNCH]
+    line = _launch_line(trace, piece, launch)
+    if rule != "unattributed":
+        return [line]
+    if int(trace.start_ns[launch]) > start:
+        if holds_host(trace, culprit):
+            return [line, _held(trace, culprit)]
+        return [line, f"nothing is recorded on that thread meanwhile: {record_thread(trace)}"]
+    if int(trace.end_ns[launch]) > start:
+        return [line, "why the call took so long is not recorded"]
+    return [line, "what the queued work waited for is not recorded: " + RECORD_SYNC]
+
+
+def _launch_line(trace: Trace, piece: tuple[int, int], launch: int) -> str:
+    """The launch that ends a piece: its call, thread, time, and how long it took if that tells."""
+    start = piece[0]
+    began, returned = int(trace.start_ns[launch]), int(trace.end_ns[launch])
     call = clean(trace.name(launch))
     who = thread_name(trace, launch)
     if began > start:
-        line = f"its launch {call} on {who} began {microseconds(began - start)} into the gap"
-    else:
-        line = f"its launch {call} on {who} had begun {microseconds(start - began)} before"
-    if rule != "unattributed":
-        return [line]
-    if began > start:
-        return [line, f"nothing is recorded on that thread meanwhile: {RECORD_STACKS}"]
-    if int(trace.end_ns[launch]) > start:
-        return [line, "the call had not returned: why it took so long is not recorded"]
-    return [line, "what the queued work waited for is not recorded: " + _RECORD_SYNC]
+        slow = returned - began >= SLOW_CALL_NS
+        took = f" and took {microseconds(returned - began)}" if slow else ""
+        return f"its launch {call} on {who} began {microseconds(began - start)} into the gap{took}"
+    when = f"had begun {microseconds(start - began)} before"
+    if began == start:
+        when = "began with the gap"
+    took = f" and took {microseconds(returned - began)}" if returned > start else ""
+    return f"its launch {call} on {who} {when}{took}"
+
+
+def _held(trace: Trace, row: int) -> str:
+    length = microseconds(int(trace.end_ns[row] - trace.start_ns[row]))
+    return (
+        f"{clean(trace.name(row))} ({length}) on {thread_name(trace, row)} held the host longer "
+        "than dispatch takes; what it did is not recorded"
+    )
 
 
 def _culprit_lines(trace: Trace, culprit: int, launch: int, start: int, end: int) -> list[str]:
@@ -147,6 +202,18 @@ def _culprit_lines(trace: Trace, culprit: int, launch: int, start: int, end: int
         waiting, working = thread_name(trace, launch), thread_name(trace, culprit)
         lines.append(f"{waiting}, which made the launch, had to wait for {working}")
     return lines
+
+
+def _share_lines(
+    trace: Trace, rule: str, culprit: int, launch: int, piece: tuple[int, int]
+) -> list[str]:
+    """What a piece consists of; one that a wait is charged with consists of what came after it."""
+    start, end = piece
+    if rule not in _MANY_CALLS or not _on_cpu(trace, culprit) or trace.end_ns[culprit] <= start:
+        return []
+    until = max(min(int(trace.start_ns[launch]), end), start) if launch >= 0 else end
+    shares = share_line(trace, culprit, start, until, microseconds(until - start))
+    return [shares] if shares else []
 
 
 def _locked(trace: Trace, row: int) -> bool:

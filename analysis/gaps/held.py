@@ -19,6 +19,8 @@ from whichlayer.analysis.trace.kinds import SliceKind
 #: An operator's own code never takes this long to dispatch (usual: 2 to 100 µs). Shorter is
 #: dispatch, or an interruption that nobody can tell from it.
 LEAST_NS = 1_000_000
+#: A first call that loads or initialises something takes at least this long in all.
+FIRST_NS = 5_000_000
 #: A launch call that lasts longer than this does not only launch.
 HELD_NS = 5_000_000
 
@@ -49,7 +51,9 @@ def without_held(states: HostStates, trace: Trace) -> HostStates:
     changed = state.copy()
     ends = np.append(opens[1:], len(state))
     for at in held.tolist():
-        first = is_first_call(trace, int(owner[at]))
+        call = int(owner[at])
+        first = int(trace.end_ns[call] - trace.start_ns[call]) >= FIRST_NS
+        first = first and is_first_call(trace, call)
         changed[opens[at] : ends[at]] = cause_code("module-load" if first else "unattributed")
     drain = np.where(states.drain == state, changed, states.drain).astype(np.int32)
     return HostStates(states.start_ns, changed, drain, row)

@@ -8,7 +8,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from whichlayer.analysis.gaps.causes import recompile
+from whichlayer.analysis.gaps.causes import module_load, recompile
+from whichlayer.analysis.gaps.first_calls import is_first_call
 from whichlayer.analysis.gaps.graph_breaks import graph_rows, place_of_break, region_of
 from whichlayer.analysis.gaps.optimizers import optimizer_launches, optimizer_span
 from whichlayer.analysis.gaps.receives import received_bytes
@@ -163,18 +164,26 @@ def _queued(trace: Trace, gaps: Gaps, index: int, culprit: int) -> list[str]:
     return [text if trace.end_ns[before] >= start - 1 else "what it waited for is not recorded"]
 
 
-def _slow_call(trace: Trace, gaps: Gaps, index: int, culprit: int) -> list[str]:
-    """A launch call that had not returned when the device ran dry was slow by itself."""
-    launch, start = int(gaps.launch_row[index]), int(gaps.start_ns[index])
-    if launch < 0 or launch != culprit or int(trace.start_ns[launch]) > start:
+def _first_call(trace: Trace, gaps: Gaps, index: int, culprit: int) -> list[str]:
+    """Loading that is told by its being the first of its kind, and long."""
+    launch = int(gaps.launch_row[index])
+    if culprit < 0 or module_load.marks(*_as_marked(trace, culprit)):
         return []
-    length = microseconds(int(trace.end_ns[launch] - trace.start_ns[launch]))
-    return [f"the call itself took {length}"]
+    if culprit == launch and trace.kind[int(gaps.next_row[index])] == SliceKind.KERNEL:
+        usual = trace.end_ns[trace.name_id == trace.name_id[launch]]
+        usual = usual - trace.start_ns[trace.name_id == trace.name_id[launch]]
+        typical = microseconds(int(np.median(usual)))
+        return [f"{clean(trace.name(launch))} usually takes {typical}: it loaded the kernel's code"]
+    if not is_first_call(trace, culprit):
+        return []
+    name, who = clean(trace.name(culprit)), thread_name(trace, culprit)
+    line = f"the first call of {name} on {who} in this recording, or a part of a first call"
+    return [f"{line}: it brings up the context or loads a library"]
 
 
-def _dispatch(trace: Trace, gaps: Gaps, index: int, culprit: int) -> list[str]:
-    slow = _slow_call(trace, gaps, index, culprit)
-    return [*slow, *_maybe_break(trace, gaps, index, culprit)]
+def _as_marked(trace: Trace, row: int) -> tuple[str, SliceKind, str]:
+    category = trace.strings[int(trace.category_id[row])]
+    return trace.name(row), SliceKind(int(trace.kind[row])), category
 
 
 def behind_line(trace: Trace, culprit: int, launch: int, end: int) -> str | None:
@@ -199,15 +208,14 @@ def lock_line(trace: Trace, culprit: int) -> str:
 
 def compiles(trace: Trace, row: int) -> bool:
     """Whether a slice is a compile at work."""
-    category = trace.strings[int(trace.category_id[row])]
-    return recompile.marks(trace.name(row), SliceKind(int(trace.kind[row])), category)
+    return recompile.marks(*_as_marked(trace, row))
 
 
 _PROOFS: dict[str, Callable[[Trace, Gaps, int, int], list[str]]] = {
     "graph-break": _graph_break,
     "h2d-pageable": _pageable,
-    "launch-bound": _dispatch,
-    "module-load": _slow_call,
+    "launch-bound": _maybe_break,
+    "module-load": _first_call,
     "optimizer-loop": _optimizer,
     "pipeline-bubble": _bubble,
     "python-overhead": _maybe_break,

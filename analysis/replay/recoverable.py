@@ -14,7 +14,7 @@ from whichlayer.analysis.replay.build import build_schedule
 from whichlayer.analysis.replay.causes import without_cause, without_losses
 from whichlayer.analysis.replay.engine import Replayed, replay
 from whichlayer.analysis.replay.host_time import HostTime
-from whichlayer.analysis.replay.removal import Removal, nothing
+from whichlayer.analysis.replay.removal import Removal, combined, nothing
 from whichlayer.analysis.replay.schedule import CallKind, Int64, Schedule
 from whichlayer.analysis.results import Gaps, Kernels, Options, Window
 from whichlayer.analysis.trace.columns import Trace
@@ -61,27 +61,39 @@ class Replayer:
         self._base: _Base | None = None
         self.reason = ""
 
-    def without_cause(self, rule: str, gaps: Gaps) -> int | None:
-        """Nanoseconds that the window, times its devices, is shorter without a cause of gaps.
+    def cause(self, rule: str, gaps: Gaps) -> Removal | None:
+        """What taking a cause of gaps away changes.
 
         None where that cannot be told; :attr:`reason` may say why.
         """
         base = self._prepared()
         if base is None:
             return None
-        removal = without_cause(rule, self._trace, self._marks, base.schedule, base.host, gaps)
-        return None if removal is None else self._gain(base, removal)
+        return without_cause(rule, self._trace, self._marks, base.schedule, base.host, gaps)
 
-    def without_losses(self, kernels: Kernels, chosen: NDArray[np.bool_]) -> int | None:
+    def losses(self, kernels: Kernels, chosen: NDArray[np.bool_]) -> Removal | None:
         """The same, if some kernels (bool (activities,)) took what a well-made one would."""
         base = self._prepared()
-        if base is None:
-            return None
-        return self._gain(base, without_losses(base.schedule, kernels, chosen))
+        return None if base is None else without_losses(base.schedule, kernels, chosen)
 
-    def _gain(self, base: _Base, removal: Removal) -> int:
+    def gain_of(self, removals: Sequence[Removal]) -> int | None:
+        """Nanoseconds that the window, times its devices, is shorter without all of these."""
+        base = self._prepared()
+        if base is None or not removals:
+            return None
+        removal = removals[0] if len(removals) == 1 else combined(base.schedule, removals)
         end = base.finish(replay(base.schedule, base.first, removal))
         return max(base.end_ns - end, 0) * len(self._devices)
+
+    def without_cause(self, rule: str, gaps: Gaps) -> int | None:
+        """What :meth:`cause` gains; None where that cannot be told."""
+        removal = self.cause(rule, gaps)
+        return None if removal is None else self.gain_of([removal])
+
+    def without_losses(self, kernels: Kernels, chosen: NDArray[np.bool_]) -> int | None:
+        """What :meth:`losses` gains; None where that cannot be told."""
+        removal = self.losses(kernels, chosen)
+        return None if removal is None else self.gain_of([removal])
 
     def _prepared(self) -> _Base | None:
         if self._base is None and not self.reason:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,3 +49,21 @@ def nothing(schedule: Schedule) -> Removal:
     zero, none = np.zeros(size, np.int64), np.zeros(size, np.bool_)
     duration = schedule.work.end_ns - schedule.work.start_ns
     return Removal(zero, zero, zero, none, none, duration)
+
+
+def combined(schedule: Schedule, removals: Sequence[Removal]) -> Removal:
+    """Take several things away at once.
+
+    Causes are states of which a thread has one at a time, so their host time adds up; work
+    never takes less than nothing.
+    """
+    base = nothing(schedule)
+    saved = np.sum([base.duration_ns - one.duration_ns for one in removals], axis=0)
+    return Removal(
+        cut_ns=np.sum([one.cut_ns for one in removals], axis=0),
+        handover_ns=np.sum([one.handover_ns for one in removals], axis=0),
+        idle_ns=np.sum([one.idle_ns for one in removals], axis=0),
+        gone=np.logical_or.reduce([one.gone for one in removals]),
+        unblocked=np.logical_or.reduce([one.unblocked for one in removals]),
+        duration_ns=np.maximum(base.duration_ns - saved, 0),
+    )

@@ -59,6 +59,7 @@ def render(analysis: Analysis) -> bytes:
         ),
         "steps": step_fields(analysis),
         "findings": values.rows(finding_rows(analysis)),
+        "recoverable_together_us": values.microseconds(analysis.together_ns),
         "gaps": values.rows(gap_rows(analysis)),
         "kernels": values.rows(kernel_rows(analysis)),
         **coverage_fields(analysis),

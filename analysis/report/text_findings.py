@@ -23,7 +23,18 @@ def finding_lines(analysis: Analysis) -> list[str]:
         lines += _finding(place, finding, layer_name(finding.layer, vendor))
     for place, finding in enumerate(analysis.findings[_SHOWN:], start=_SHOWN + 1):
         lines += wrap(_headline(finding), f" {place:2d} ")
-    return lines
+    return [*lines, *_together(analysis)]
+
+
+def _together(analysis: Analysis) -> list[str]:
+    """What removing everything at once gains, where single gains do not add up to it."""
+    replayed = [one for one in analysis.findings if one.recoverable_ns is not None]
+    if analysis.together_ns is None:
+        return []
+    most = "≤ " if any(is_bound(one) for one in replayed) else ""
+    share = share_text(analysis.together_ns / max(analysis.budget.total_ns, 1))
+    text = f"all {len(replayed)} that have a recoverable time, gone together: {most}"
+    return wrap(f"{text}{time_text(analysis.together_ns)} recoverable, {share}", "  ")
 
 
 def _finding(place: int, finding: Finding, owner: str) -> list[str]:

@@ -7,17 +7,20 @@ Device allocations reach the driver only when the caching allocator has nothing 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.rule import Rule
 from whichlayer.analysis.trace.kinds import SliceKind
 
+_PLAIN = "static shapes, no empty_cache() in the loop"
+_DEVICE = f"PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, {_PLAIN}"
 RULE = Rule(
     id="allocator",
     layer=Layer.BOUNDARY,
     title="allocating or freeing memory in the loop",
-    fix="PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, static shapes, no empty_cache() "
-    "in the loop; for convolution workspaces torch.backends.cudnn.benchmark",
+    fix=f"{_DEVICE}; for convolution workspaces torch.backends.cudnn.benchmark; pinned memory: "
+    "allocate once and reuse",
     thresholds={"note": 0.05},
     source="allocation calls of the CUDA, HIP and Level Zero APIs",
 )
@@ -29,6 +32,39 @@ _ALLOCATION = re.compile(
     r"|SetAccess|Address|Pool)"
     r"|^(ur|pi)\w*USM\w*(Alloc|Free)|^zeMem(Alloc|Free)"
 )
+
+#: Calls about pinned memory of the host, which has an allocator of its own.
+_PINNED = re.compile(r"Host(Alloc|Malloc|Free|Register|Unregister)|^(ur|pi)USMHost|MallocHost")
+_POOL = re.compile(r"MemPool|Mem(Create|Map|Unmap|Release|SetAccess|Address)")
+_CONVOLUTION = re.compile(r"^\w+::\w*(conv|cudnn)", re.IGNORECASE)
+_MIOPEN = re.compile(r"^\w+::\w*miopen", re.IGNORECASE)
+_HOST = (
+    "allocate pinned buffers once and reuse them (copy into them with copy_), let the loader pin "
+    "(pin_memory=True); no pin_memory() or cudaHostRegister in the loop"
+)
+_WORKSPACE = (
+    "keep input shapes fixed, so that each convolution's algorithm and workspace are found once; "
+)
+
+
+def fix_for(culprit: str, around: Sequence[str]) -> str:
+    """The fix, by what is allocated and for whom."""
+    if _PINNED.search(culprit):
+        return _HOST
+    if any(_MIOPEN.search(name) for name in around):
+        return _WORKSPACE + (
+            "MIOPEN_FIND_MODE=FAST, or a warm find database, saves the trial runs whose "
+            "workspaces are freed here"
+        )
+    if any(_CONVOLUTION.search(name) for name in around):
+        return _WORKSPACE + (
+            "torch.backends.cudnn.benchmark=True where shapes stay, False where they change"
+        )
+    if culprit.startswith("hip"):
+        return _DEVICE.replace("PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_HIP_ALLOC_CONF")
+    if _POOL.search(culprit):
+        return "static shapes, no empty_cache() in the loop; allocate the most that is needed first"
+    return _DEVICE if culprit.startswith("cu") else _PLAIN
 
 
 def marks(name: str, kind: SliceKind, category: str) -> bool:

@@ -8,6 +8,7 @@ is never this.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.rule import Rule
@@ -43,7 +44,7 @@ def marks(name: str, kind: SliceKind, category: str) -> bool:
     return kind in (SliceKind.ANNOTATION, SliceKind.CPU_OP) and bool(_ANNOTATION.match(name))
 
 
-def fix_for(culprit: str) -> str:
+def fix_for(culprit: str, around: Sequence[str]) -> str:
     """The fix, by the kind of loader that was waited for."""
     if "SingleProcess" in culprit:
         return _SINGLE

@@ -1,0 +1,62 @@
+"""What to record where a recording cannot tell why a device was idle."""
+
+from __future__ import annotations
+
+from whichlayer.analysis.findings.where import RECORD_STACKS, holds_stacks
+from whichlayer.analysis.gaps.held import LEAST_NS
+from whichlayer.analysis.results import Gaps
+from whichlayer.analysis.trace.columns import Trace
+from whichlayer.analysis.trace.kinds import LaneKind, SliceKind
+
+RECORD_LAUNCH = (
+    "the launch is not in the file: record from before it, with a warm-up step in the schedule"
+)
+RECORD_SYNC = "record with _ExperimentalConfig(enable_cuda_sync_events=True)"
+_SYSTEM_CUDA = (
+    "record with nsys profile --trace=cuda,nvtx,osrt --sample=process-tree: it shows the thread's "
+    "waits in the operating system, and the native code that it ran"
+)
+_SYSTEM_ROCM = (
+    "record with rocprof-sys-sample: it shows the thread's waits in the operating system, and "
+    "the native code that it ran"
+)
+_SYSTEM = "record with perf record -g, or py-spy record --native: they show what the thread ran"
+_PAGEABLE = "; pinned memory (pin_memory=True) would rule out the staging of the copy"
+
+
+def record_system(trace: Trace) -> str:
+    """How to see what a thread did where neither calls nor Python tell."""
+    if all(lane.kind != LaneKind.GPU_STREAM for lane in trace.lanes):
+        return _SYSTEM
+    hip = any(text.startswith("hip") for text in trace.strings)
+    return _SYSTEM_ROCM if hip and "cudaLaunchKernel" not in trace.strings else _SYSTEM_CUDA
+
+
+def record_thread(trace: Trace) -> str:
+    """How to see what a thread did while it recorded nothing."""
+    return record_system(trace) if holds_stacks(trace) else RECORD_STACKS
+
+
+def unattributed_fix(trace: Trace, gaps: Gaps, index: int) -> str:
+    """What would show the cause of one piece that cannot be attributed."""
+    launch, following = int(gaps.launch_row[index]), int(gaps.next_row[index])
+    start, culprit = int(gaps.start_ns[index]), int(gaps.culprit_row[index])
+    if culprit >= 0 and trace.lanes[int(trace.lane_id[culprit])].kind == LaneKind.GPU_STREAM:
+        return "record again: times of this recording are wrong (see the evidence)"
+    if following < 0:
+        return record_thread(trace)
+    if launch < 0:
+        return RECORD_LAUNCH
+    if int(trace.start_ns[launch]) > start:
+        return record_system(trace) if holds_host(trace, culprit) else record_thread(trace)
+    if int(trace.end_ns[launch]) > start:
+        pageable = trace.kind[following] == SliceKind.MEMCPY and "ageable" in trace.name(following)
+        return record_system(trace) + (_PAGEABLE if pageable else "")
+    return RECORD_SYNC
+
+
+def holds_host(trace: Trace, row: int) -> bool:
+    """Whether a slice is a call or an operator that held its thread with no call inside."""
+    if row < 0 or trace.kind[row] not in (SliceKind.CPU_OP, SliceKind.RUNTIME):
+        return False
+    return int(trace.end_ns[row] - trace.start_ns[row]) >= LEAST_NS
