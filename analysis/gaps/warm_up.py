@@ -1,4 +1,4 @@
-"""What belongs to the first step's warm-up: one-off allocation, and the first compile."""
+"""What belongs to the first step's warm-up: one-off allocation and loading, the first compile."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MIN_STEPS = 3
 
 
 def without_warm_up(gaps: Gaps, trace: Trace, marks: Marks, devices: Sequence[Activities]) -> Gaps:
-    """The same pieces, with the first step's one-off allocation and compile named as such.
+    """The same pieces, with the first step's one-off allocation, loading and compile named as such.
 
     The calls decide, not the gaps: allocation that goes on under the queue's cover is no
     warm-up. A first compile is one however few steps are recorded; only where later steps
@@ -38,8 +38,24 @@ def without_warm_up(gaps: Gaps, trace: Trace, marks: Marks, devices: Sequence[Ac
         first = _first_ends(trace, devices)[gaps.device]
         if len(trace.host_steps) >= MIN_STEPS and _stops(trace, marks, "allocator", LATER_SHARE):
             early |= (gaps.cause == cause_code("allocator")) & (gaps.start_ns < first)
+        early |= _first_loads(gaps, trace, first)
     cause[early], layer[early] = cause_code("warm-up"), int(cause_rules()["warm-up"].layer)
     return replace(gaps, cause=cause, layer=layer)
+
+
+def _first_loads(gaps: Gaps, trace: Trace, first: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Pieces of the first step's loading where later steps load next to nothing: bool (gaps,).
+
+    The pieces decide: loading is told from slow calls, not from slices of its own.
+    """
+    loads = gaps.cause == cause_code("module-load")
+    if len(trace.host_steps) < MIN_STEPS:
+        return np.zeros(len(gaps), np.bool_)
+    length = gaps.end_ns - gaps.start_ns
+    inside = gaps.start_ns < first
+    early, later = int(length[loads & inside].sum()), int(length[loads & ~inside].sum())
+    stops = later / (len(trace.host_steps) - 1) < LATER_SHARE * early
+    return np.asarray(loads & inside & stops)
 
 
 def _first_ends(trace: Trace, devices: Sequence[Activities]) -> NDArray[np.int64]:

@@ -61,7 +61,7 @@ UPPER_BOUND = frozenset(
     }
 )
 #: Of these the first step's share may be warm-up, which no change takes away.
-_WARMS_UP = ("allocator", "recompile")
+_WARMS_UP = ("allocator", "module-load", "recompile")
 _BLOCKING = (CallKind.WAIT, CallKind.COPY, CallKind.PEER)
 #: A wait that follows a copy within this belongs to the copy.
 _FOLLOWS_NS = 20_000
