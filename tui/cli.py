@@ -211,6 +211,10 @@ def _show(path: str, typed: Namespace) -> int:
     if path == "-":
         _take_terminal()
     else:
+        if os.path.isdir(path):
+            from whichlayer.tui.job_command import one_of_folder
+
+            path = one_of_folder(path, typed.rank)
         _check_readable(path)
     _set_limit(typed)
     if typed.rank is not None:

@@ -50,6 +50,11 @@ def report_job(
     if typed.rank is not None:
         typed.file = _of_rank(typed.file, files, typed.rank)
         return False
+    if typed.covered:
+        raise UsageError(
+            f"{typed.file}: --covered is about one trace, and here are {len(files)}: "
+            "choose one with --rank or by its name"
+        )
     if typed.format not in _FORMATS:
         raise UsageError(
             f"a folder of several traces has no format {typed.format!r}; choose "
@@ -71,6 +76,25 @@ def report_job(
     report = render(job)
     write(report.encode() if isinstance(report, str) else report, typed.output)
     return True
+
+
+def one_of_folder(folder: str, rank: int | None) -> str:
+    """The one trace of a folder that the screen is to show; the folder if it holds just one.
+
+    Raises:
+        UsageError: it holds several, and no rank says which; or none of that rank.
+    """
+    from whichlayer.analysis.reader.opening import traces_in
+
+    files = traces_in(folder)
+    if len(files) < 2:
+        return folder
+    if rank is not None:
+        return _of_rank(folder, files, rank)
+    raise UsageError(
+        f"{folder}: {len(files)} traces, and the screen shows one: name one of them or choose "
+        f"with --rank N; 'whichlayer report {folder}' compares them all"
+    )
 
 
 def _of_rank(folder: str, files: list[str], rank: int) -> str:

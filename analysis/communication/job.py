@@ -146,11 +146,22 @@ def analyse_job(
         ranks=tuple(ranks),
         world_size=world_size,
         budget=budget,
-        verdict=None if budget is None else verdict_of(budget, any(rank.devices for rank in fine)),
+        verdict=None
+        if budget is None
+        else verdict_of(budget, any(rank.devices for rank in fine), _caveat(fine)),
         comparison=comparison,
         why=why or _limits(fine, world_size),
         findings=() if comparison is None else job_findings(comparison, options),
         link_gbps=options.link_gbps,
+    )
+
+
+def _caveat(ranks: Sequence[RankSummary]) -> str:
+    """What is to be said beside the verdict on all ranks: what is said beside that of each."""
+    said = Counter(rank.verdict.caveat for rank in ranks if rank.verdict and rank.verdict.caveat)
+    return " ".join(
+        text if count == len(ranks) else f"Of {count} of {len(ranks)} ranks: {text}"
+        for text, count in said.items()
     )
 
 

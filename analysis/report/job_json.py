@@ -42,6 +42,7 @@ def _job(job: Job) -> dict[str, Any]:
             "above_share": values.number(job.verdict.above_share),
             "below_share": values.number(job.verdict.below_share),
             "text": values.words(job.verdict.text),
+            "caveat": values.words(job.verdict.caveat),
         },
         "layers": None if job.budget is None else _layers(job.budget),
         "link_gbps": values.number(job.link_gbps),

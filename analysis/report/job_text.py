@@ -68,6 +68,8 @@ def _head(job: Job) -> list[str]:
     first = "job      "
     path = fit_path(source_text(job.path), max(20, 100 - len(first) - len(tail)))
     verdict = [] if job.verdict is None else wrap(f"{job.verdict.text} All ranks.", "VERDICT  ")
+    if job.verdict is not None and job.verdict.caveat:
+        verdict += wrap(job.verdict.caveat, " " * 9)
     return [*verdict, *wrap(path + tail, first)]
 
 
@@ -75,9 +77,10 @@ def _ranks(job: Job) -> list[str]:
     fine = [rank for rank in job.ranks[:_MOST_RANKS] if not rank.error]
     if job.verdict is None:
         named = [
-            (source_text(os.path.basename(rank.path)), *_rank(job, rank)[1:7]) for rank in fine
+            (source_text(os.path.basename(rank.path)), *_rank(job, rank)[1:7])
+            for rank in sorted(fine, key=lambda rank: os.path.basename(rank.path))
         ]
-        lines = ["RECORDINGS", *table((_FILE, *_RANKS[1:7]), named, indent="  ")]
+        lines = ["RECORDINGS  by name", *table((_FILE, *_RANKS[1:7]), named, indent="  ")]
     else:
         lines = [_RANKS_HEAD, *table(_RANKS, [_rank(job, rank) for rank in fine], indent="  ")]
     if len(job.ranks) > _MOST_RANKS:
@@ -182,6 +185,13 @@ def _notes(job: Job) -> list[str]:
     matched = sum(len(one) for one in matching.matched)
     told = f"{plural(matched, 'collective')} found on more than one rank"
     lines = wrap(told, "COMPARED  ")
+    counted = max((rank.collectives for rank in lateness.ranks), default=0)
+    if 0 < counted < matched:
+        lines += wrap(
+            "the first of each group does not count for waited, behind and last: ranks need not "
+            "begin to record together",
+            "          ",
+        )
     if lateness.agreement_ns is not None:
         lines += wrap(
             "their ends are as far apart on every rank, within "

@@ -7,6 +7,7 @@ from importlib.resources import files as packaged
 from pathlib import Path
 from typing import Any
 
+import pytest
 from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 
@@ -110,3 +111,58 @@ def test_rank_chooses_one_trace_of_a_folder(tmp_path: Path) -> None:
 def test_steps_that_no_rank_has_are_refused(tmp_path: Path) -> None:
     write_job(tmp_path, ARRIVALS, first_step=10)
     assert cli.main(["report", str(tmp_path), "--no-cache", "--steps", "3"]) == cli.WRONG_INPUT
+
+
+def test_the_verdict_of_a_job_has_the_caution_of_its_ranks(tmp_path: Path) -> None:
+    job = job_of(write_job(tmp_path, [one[:1] for one in ARRIVALS], first_step=10))
+    alone = {rank.verdict.caveat for rank in job.ranks if rank.verdict is not None}
+    (caution,) = alone
+    assert caution.startswith("Caution: ")
+    assert read(job)["job"]["verdict"]["caveat"] == caution
+    assert caution[:60] in job_text.render(job)
+
+
+def test_text_says_why_fewer_collectives_count_than_were_found(tmp_path: Path) -> None:
+    job = job_of(write_job(tmp_path, ARRIVALS))
+    assert job.comparison is not None
+    found = sum(len(one) for one in job.comparison.matching.matched)
+    counted = max(one.collectives for one in job.comparison.lateness.ranks)
+    assert counted < found
+    assert "the first of each group does not count" in job_text.render(job)
+
+
+def test_recordings_of_no_job_are_listed_by_name(tmp_path: Path) -> None:
+    write_job(tmp_path, ARRIVALS)
+    document = json.loads((tmp_path / "rank0.pt.trace.json").read_text())
+    document.pop("distributedInfo")
+    for name in ("rank.json", "a.json"):
+        (tmp_path / name).write_text(json.dumps(document))
+    lines = job_text.render(job_of(tmp_path)).splitlines()
+    first = lines.index("RECORDINGS  by name") + 2
+    names = [line.split()[0] for line in lines[first : first + 5]]
+    assert names == sorted(names) and names[0] == "a.json"
+
+
+@pytest.mark.parametrize("format_name", ["text", "json"])
+def test_what_cost_nothing_is_asked_of_one_trace_only(
+    tmp_path: Path, format_name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_job(tmp_path, ARRIVALS)
+    arguments = ["report", str(tmp_path), "--no-cache", "--covered", "--format", format_name]
+    assert cli.main(arguments) == cli.WRONG_INPUT
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "--covered" in line and "--rank" in line
+    output = tmp_path / "out" / "report"
+    output.parent.mkdir()
+    assert cli.main([*arguments, "--rank", "1", "-o", str(output)]) == cli.FINE
+
+
+def test_the_screen_names_the_report_and_the_rank_for_a_folder(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_job(tmp_path, ARRIVALS)
+    assert cli.main([str(tmp_path)]) == cli.WRONG_INPUT
+    (line,) = capsys.readouterr().err.splitlines()
+    assert f"whichlayer report {tmp_path}" in line and "--rank" in line
+    assert cli.main([str(tmp_path), "--rank", "7"]) == cli.WRONG_INPUT
+    assert "no trace of that rank" in capsys.readouterr().err
