@@ -94,6 +94,11 @@ def test_report_of_a_chosen_span_is_of_that_span(trace: Path) -> None:
     assert (window["start_us"], window["end_us"]) == (20.0, 30.0)
 
 
+def test_steps_and_a_span_together_are_refused(trace: Path) -> None:
+    done = run("report", str(trace), "--span", "20:30", "--steps", "1")
+    assert_one_line_of_error(done, "--steps and --span")
+
+
 def test_a_trace_of_the_chosen_rank_is_reported(trace: Path) -> None:
     assert run("report", str(trace), "--rank", "3").returncode == cli.FINE
 
@@ -379,6 +384,12 @@ def test_steps_are_a_range_or_one() -> None:
 
 def test_spans_mix_units() -> None:
     assert parse_span("500:1.5ms") == (500_000, 1_500_000)
+
+
+@pytest.mark.parametrize(("text", "wrong"), [("0:0", "holds no time"), ("3:2", "ends before")])
+def test_an_empty_span_is_told_from_one_that_is_the_wrong_way_round(text: str, wrong: str) -> None:
+    with pytest.raises(argparse.ArgumentTypeError, match=wrong):
+        parse_span(text)
 
 
 @given(st.text(max_size=30))

@@ -90,7 +90,8 @@ def parse_span(text: str) -> tuple[int, int]:
         raise argparse.ArgumentTypeError(f"{text!r} is not a span; write A:B, such as 10ms:25ms")
     span = (parse_time(start), parse_time(end))
     if span[0] >= span[1]:
-        raise argparse.ArgumentTypeError(f"{text!r} ends before it begins")
+        wrong = "holds no time" if span[0] == span[1] else "ends before it begins"
+        raise argparse.ArgumentTypeError(f"{text!r} {wrong}")
     return span
 
 

@@ -307,6 +307,8 @@ def _refusals(path: str, typed: Namespace) -> Iterator[None]:
 def _options(typed: Namespace) -> Options:
     from whichlayer.analysis.options import Options
 
+    if typed.span is not None and typed.steps is not None:
+        raise UsageError("--steps and --span both choose the window: give one of them")
     return Options(
         span_ns=typed.span,
         steps=typed.steps,
