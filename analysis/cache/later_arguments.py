@@ -11,7 +11,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from whichlayer.analysis.trace.columns import Int32, Int64, read_many
+from whichlayer.analysis.trace.columns import Int32, Int64, byte_of, read_many
 
 
 class LaterArguments:
@@ -50,6 +50,12 @@ class LaterArguments:
         if self._read is None:
             self._read = self._reader()
         return self._read(row)
+
+    def byte_of(self, row: int) -> int:
+        """Where a slice stands in the text of the file, -1 where that cannot be told."""
+        if self._read is None:
+            self._read = self._reader()
+        return byte_of(self._read, row)
 
     def many(self, rows: Int32) -> list[Mapping[str, Any]]:
         """The arguments of many slices, for which the file is read once.

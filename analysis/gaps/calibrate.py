@@ -7,12 +7,13 @@ on another, and overlap on a third; a microsecond clock has whole ticks.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from whichlayer.analysis.activities import Activities
+from whichlayer.analysis.gaps.skew import read_skew
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import SliceKind
 
@@ -36,9 +37,13 @@ class Calibration:
     Attributes:
         floor_ns: idle up to this between two activities is launch spacing.
         measured_floor: the floor was read from the recording, not assumed.
-        skew_ns: how far a kernel starts before its launch call begins, at worst (rules Q4).
+        skew_ns: how far kernels start before their launch call begins, at worst, those with odd
+            times left out (rules Q4).
         latency_ns: p99 of launch start to kernel start with an empty queue, by name of the
             launch call; ``latency`` gives the default for others.
+        odd: int32 (k,), trace rows of activities whose own time is wrong
+            (:mod:`whichlayer.analysis.gaps.skew`).
+        trusted: the clocks of host and device agree well enough to tell who was late.
     """
 
     floor_ns: int
@@ -46,6 +51,8 @@ class Calibration:
     skew_ns: int
     latency_ns: Mapping[int, int]
     default_latency_ns: int
+    odd: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
+    trusted: bool = True
 
     def latency(self, launch_name_id: int) -> int:
         """Normal time from the start of such a launch call to the start of its kernel."""
@@ -63,13 +70,16 @@ def calibrate(trace: Trace, activities: Activities) -> Calibration:
     alone = np.concatenate((launch[1:] != launch[:-1], [True])) if len(launch) else linked
     alone &= np.concatenate(([True], launch[1:] != launch[:-1])) if len(launch) else linked
     lead = np.where(linked, begin - activities.start_ns, 0)
-    skew = int(lead.max(initial=0))
-    floor, measured = _floor(activities, linked & alone, finish, before)
-    if skew > 0:
-        floor += skew + 1_000
     empty = linked & alone & (before <= begin)
-    by_name, default = _latencies(trace, activities, empty, begin)
-    return Calibration(floor, measured, max(skew, 0), by_name, default)
+    found = read_skew(lead, linked, empty)
+    floor, measured = _floor(activities, linked & alone, finish, before)
+    if found.trusted and found.skew_ns > 0:
+        floor += found.skew_ns + 1_000
+    by_name, default = _latencies(trace, activities, empty & ~found.odd, begin)
+    odd = activities.row[found.odd]
+    return Calibration(
+        floor, measured, found.skew_ns, by_name, default, odd=odd, trusted=found.trusted
+    )
 
 
 def _floor(

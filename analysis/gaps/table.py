@@ -10,6 +10,7 @@ from whichlayer.analysis.gaps.blocking import cause_of_copy
 from whichlayer.analysis.gaps.calibrate import Calibration
 from whichlayer.analysis.gaps.catalogue import cause_code, cause_ids, cause_rules
 from whichlayer.analysis.gaps.composite import Drivers
+from whichlayer.analysis.gaps.doubtful import Doubtful
 from whichlayer.analysis.gaps.host import Marks
 from whichlayer.analysis.gaps.part import Part
 from whichlayer.analysis.gaps.walk import Walk, next_activity
@@ -56,6 +57,7 @@ class GapFinder:
             bounds: the part of the window that is not edge.
         """
         self._bounds = bounds
+        doubtful = Doubtful.of(self._trace, calibration)
         walk = Walk(self._trace, activities, calibration, self._marks, self.drivers)
         told = cut.what != Instant.COMPUTE
         told &= (cut.what != Instant.IDLE) | (cut.end_ns - cut.start_ns > calibration.floor_ns)
@@ -65,7 +67,7 @@ class GapFinder:
         pieces = zip(*(column.tolist() for column in columns), following, strict=True)
         for start, end, what, owner, next_ in pieces:
             if what == _IDLE:
-                self._idle(index, activities, walk, (start, end), next_)
+                self._idle(index, activities, walk, doubtful, (start, end), next_)
             else:
                 self._exposed(index, activities, (start, end), owner)
 
@@ -74,6 +76,7 @@ class GapFinder:
         index: int,
         activities: Activities,
         walk: Walk,
+        doubtful: Doubtful,
         piece: tuple[int, int],
         following: int,
     ) -> None:
@@ -81,6 +84,10 @@ class GapFinder:
         if following < len(activities):
             next_row = int(activities.row[following])
             launch = int(activities.launch[following])
+        if doubtful.beside(piece[0], next_row):
+            odd = doubtful.culprit(piece[0], next_row)
+            parts = [Part(*piece, cause_code("unattributed"), odd)]
+        elif next_row >= 0:
             parts = walk.explain(*piece, following)
         elif self._trace.host_steps:
             parts = walk.explain_tail(*piece, self._trace.host_steps[-1].lane_id)

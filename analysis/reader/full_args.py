@@ -73,6 +73,27 @@ class FullArguments:
                 found[at] = _arguments(elements, int(events[at] - self._first[number]))
         return found
 
+    def offset_of(self, event: int) -> int:
+        """Where the text of an event begins, -1 where the file is gone or has changed.
+
+        Of damaged text, from which events were saved, this is where the one before it ends.
+        """
+        index = int(np.searchsorted(self._first, event, "right")) - 1
+        if not 0 <= index < len(self.spans):
+            return -1
+        try:
+            text = self._text(self.spans[index])
+        except TraceError:
+            return -1
+        at = 0
+        for element in _elements(text)[: event - int(self._first[index]) + 1]:
+            found = text.find(element, at)
+            if found >= 0:
+                start, at = found, found + len(element)
+            else:
+                start = at
+        return self.spans[index].offset + (start if at else 0)
+
     def _text(self, span: Span) -> bytes:
         (text,) = self._texts([span])
         return text
@@ -111,6 +132,10 @@ class RowArguments:
     def __call__(self, row: int) -> Mapping[str, Any]:
         """The arguments of one slice; see :meth:`FullArguments.read`."""
         return self.source.read(int(self.event[row]))
+
+    def byte_of(self, row: int) -> int:
+        """Where the text of a slice begins; see :meth:`FullArguments.offset_of`."""
+        return self.source.offset_of(int(self.event[row]))
 
     def many(self, rows: Int32) -> list[Mapping[str, Any]]:
         """The arguments of many slices; see :meth:`FullArguments.read_many`."""

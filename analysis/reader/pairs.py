@@ -62,6 +62,8 @@ class Pairs:
         bad: how many had no usable time.
         unclosed: slices that never end, known after :meth:`slices`.
         unmatched: ends without a beginning, known after :meth:`slices`.
+        first_unclosed, first_unmatched: the number among all events of the one of these that
+            comes first in the file, -1 without any.
     """
 
     groups: Groups
@@ -69,6 +71,8 @@ class Pairs:
     bad: int = 0
     unclosed: int = 0
     unmatched: int = 0
+    first_unclosed: int = -1
+    first_unmatched: int = -1
     _keys: Intern[tuple[Any, ...]] = field(default_factory=Intern)
     _time: list[int] = field(default_factory=list)
     _name: list[int] = field(default_factory=list)
@@ -131,7 +135,8 @@ class Pairs:
         open_rows: defaultdict[int, _Open] = defaultdict(_Open)
         end_of: dict[int, int] = {}
         last = max(end_ns, max(self._time, default=end_ns))
-        self.unclosed = self.unmatched = 0
+        unclosed: list[int] = []
+        unmatched: list[int] = []
         for row in np.argsort(np.array(self._time, np.int64), kind="stable").tolist():
             still_open, name = open_rows[self._key[row]], self._name[row]
             if self.groups.keys[self._group[row]][0] in _BEGINNINGS:
@@ -139,13 +144,15 @@ class Pairs:
                 continue
             begun = still_open.close(name if self._has_name(name) else None)
             if begun < 0:
-                self.unmatched += 1
+                unmatched.append(self._event[row])
             else:
                 end_of[begun] = self._time[row]
         for still_open in open_rows.values():
             rows = still_open.rows()
-            self.unclosed += len(rows)
+            unclosed += [self._event[row] for row in rows]
             end_of |= dict.fromkeys(rows, last)
+        self.unclosed, self.first_unclosed = len(unclosed), min(unclosed, default=-1)
+        self.unmatched, self.first_unmatched = len(unmatched), min(unmatched, default=-1)
         return self._columns(sorted(end_of), end_of, lanes)
 
     def _has_name(self, name: int) -> bool:

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from whichlayer.analysis.errors import TraceWarning
-from whichlayer.analysis.text import plural
+from whichlayer.analysis.text import clean, plural
+from whichlayer.analysis.trace.broken import odd_times
 from whichlayer.analysis.trace.classify import annotation_names
 from whichlayer.analysis.trace.columns import (
     Counters,
@@ -21,10 +22,11 @@ from whichlayer.analysis.trace.columns import (
     Part,
     Trace,
     UInt8,
+    byte_of,
 )
 from whichlayer.analysis.trace.dropped import Dropped
 from whichlayer.analysis.trace.extent import Extent, extent_of
-from whichlayer.analysis.trace.kinds import LaneKind, SliceKind
+from whichlayer.analysis.trace.kinds import GPU_WORK, LaneKind, SliceKind
 from whichlayer.analysis.trace.lanes import Naming, lane_order, name_lane
 from whichlayer.analysis.trace.launches import join_launches
 from whichlayer.analysis.trace.nesting import nest_slices
@@ -67,6 +69,7 @@ class Recording:
         dropped: slices that lie outside it and are not kept.
         marked: the first and the last time of all instants and counter samples, those that are
             not kept included; None where the reader kept them all.
+        complete: the file has been read; what is assembled meanwhile looks up nothing in it.
     """
 
     path: str
@@ -87,6 +90,7 @@ class Recording:
     stretch: tuple[int, int] | None = None
     dropped: Dropped | None = None
     marked: tuple[int, int] | None = None
+    complete: bool = True
 
 
 def assemble(recording: Recording) -> Trace:
@@ -96,14 +100,16 @@ def assemble(recording: Recording) -> Trace:
     extent = extent_of(
         slices.start_ns, slices.end_ns, slices.kind, recording.dropped, _marked(recording)
     )
-    stray, strays, origin_ns = extent.stray, extent.strays, extent.origin_ns
     order = lane_order(recording.lanes, recording.naming)
     new_lane = np.empty(len(order), np.int32)
     new_lane[order] = np.arange(len(order), dtype=np.int32)
     slices.lane_id = new_lane[slices.lane_id]
     lane_rows, by_time = _sort(slices, len(order))
     slices.take(by_time)
-    stray = stray[by_time]
+    launch = join_launches(slices.kind, slices.correlation, slices.external_id, slices.start_ns)
+    extent = _without_broken(recording, replace(extent, stray=extent.stray[by_time]), launch)
+    stray, origin_ns = extent.stray, extent.origin_ns
+    launch[stray[launch] & (launch >= 0)] = -1
     slices.start_ns -= origin_ns
     slices.end_ns -= origin_ns
     parent, depth = nest_slices(
@@ -112,13 +118,10 @@ def assemble(recording: Recording) -> Trace:
         lane_rows,
         [recording.lanes[index].kind == LaneKind.GPU_STREAM for index in order],
     )
+    full_args = recording.full_args(slices.event)
     warnings = list(recording.warnings)
-    if strays:
-        verbs = ("lies", "is") if strays == 1 else ("lie", "are")
-        said = "{} {} far outside the recording and {} not counted".format(
-            plural(strays, "event"), *verbs
-        )
-        warnings.append(TraceWarning("Q6", said, strays))
+    if extent.strays:
+        warnings.append(_stray_warning(recording, slices, extent, full_args))
     return Trace(
         path=recording.path,
         producer=recording.producer,
@@ -137,7 +140,7 @@ def assemble(recording: Recording) -> Trace:
         detail_id=slices.detail_id,
         parent=parent,
         depth=depth,
-        launch=join_launches(slices.kind, slices.correlation, slices.external_id, slices.start_ns),
+        launch=launch,
         stray=stray,
         lanes=tuple(name_lane(recording.lanes[index], recording.naming) for index in order),
         lane_rows=lane_rows,
@@ -160,9 +163,42 @@ def assemble(recording: Recording) -> Trace:
         events=recording.events,
         warnings=tuple(warnings),
         _details=recording.details,
-        _full_args=recording.full_args(slices.event),
+        _full_args=full_args,
         part=_part(recording.stretch, extent),
     )
+
+
+def _without_broken(recording: Recording, extent: Extent, launch: Int32) -> Extent:
+    """The extent, once those are known that their launches prove to be elsewhere."""
+    slices = recording.slices
+    start, end, kind = slices.start_ns, slices.end_ns, slices.kind
+    broken = odd_times(start, end, kind, slices.lane_id, launch, extent.stray).broken
+    if not len(broken):
+        return extent
+    return extent_of(start, end, kind, recording.dropped, _marked(recording), broken)
+
+
+def _stray_warning(
+    recording: Recording,
+    slices: Slices,
+    extent: Extent,
+    full_args: Callable[[int], Mapping[str, Any]],
+) -> TraceWarning:
+    """How many strays there are, and where the first of the GPU and its calls stands.
+
+    Of a part of a recording others are counted, and nothing else is known of them.
+    """
+    verbs = ("lies", "is") if extent.strays == 1 else ("lie", "are")
+    said = "{} {} far outside the recording and {} not counted".format(
+        plural(extent.strays, "event"), *verbs
+    )
+    rows = np.flatnonzero(extent.stray & np.isin(slices.kind, (*GPU_WORK, SliceKind.RUNTIME)))
+    first = int(rows[slices.event[rows].argmin()]) if len(rows) else -1
+    offset = byte_of(full_args, first) if recording.complete else -1
+    if offset >= 0:
+        name = clean(recording.strings[int(slices.name_id[first])])[:60]
+        said += f"; the first of the GPU and its calls is {name} at byte {offset}"
+    return TraceWarning("Q6", said, extent.strays, offset)
 
 
 def _marked(recording: Recording) -> tuple[int, int] | None:

@@ -132,13 +132,14 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What stretch of a recording a trace holds in full; see ``whichlayer.analysis.trace.part``.
+    """What stretch of a recording a trace holds in full; see ``whichlayer.analysis.part``.
 
     Attributes:
         low_ns, high_ns: the stretch.
         duration_ns: end of the whole recording, as :attr:`Trace.duration_ns` of a whole trace.
         steps: (first, last) step numbers for which it was read, both in, or None.
         span_ns: the span for which it was read, or None.
+        frames: there are Python frames in the recording, in the stretch or outside.
     """
 
     low_ns: int
@@ -146,6 +147,7 @@ class Part:
     duration_ns: int
     steps: tuple[int, int] | None = None
     span_ns: tuple[int, int] | None = None
+    frames: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
@@ -258,6 +260,10 @@ class Trace:
         """
         return read_many(self._full_args, rows)
 
+    def byte_of(self, row: int) -> int:
+        """Where a slice stands in the decompressed text of the file, -1 where it is not known."""
+        return byte_of(self._full_args, row)
+
     @property
     def duration_ns(self) -> int:
         """End of the last slice that is neither a stray nor the recording itself.
@@ -303,3 +309,14 @@ def read_many(read: Callable[[int], Mapping[str, Any]], rows: Int32) -> list[Map
     """
     many = getattr(read, "many", None)
     return [read(row) for row in rows.tolist()] if many is None else list(many(rows))
+
+
+def byte_of(read: Callable[[int], Mapping[str, Any]], row: int) -> int:
+    """Where a row's event stands in the decompressed text, -1 where that cannot be told.
+
+    Args:
+        read: reads a row's arguments; its ``byte_of``, if it has one, knows.
+        row: -1 for none.
+    """
+    known = getattr(read, "byte_of", None)
+    return -1 if known is None or row < 0 else int(known(row))

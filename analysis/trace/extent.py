@@ -36,6 +36,7 @@ def extent_of(
     kind: UInt8,
     dropped: Dropped | None = None,
     marked: tuple[int, int] | None = None,
+    broken: Int64 | None = None,
 ) -> Extent:
     """Where a recording lies.
 
@@ -46,11 +47,12 @@ def extent_of(
         dropped: those that were not.
         marked: the first and the last time of instants and counter samples, which say where a
             recording lies that has no slices.
+        broken: rows that are strays whatever their times are among the others.
     """
     if dropped is None or not len(dropped):
         if not len(start_ns) and marked is not None:
             return Extent(np.zeros(0, np.bool_), 0, *marked)
-        return _extent(start_ns, end_ns, kind, find_strays(start_ns, end_ns, kind))
+        return _extent(start_ns, end_ns, kind, _with(find_strays(start_ns, end_ns, kind), broken))
     first, last_start, last = dropped.bounds()
     judged = start_ns[kind != SliceKind.PROFILER]
     latest = max(last_start, int(judged.max(initial=last_start)))
@@ -59,7 +61,8 @@ def extent_of(
     ):
         # No slice starts or ends far from the others: those that are not here are no strays.
         others = Others(len(dropped), first, last_start)
-        here = _extent(start_ns, end_ns, kind, find_strays(start_ns, end_ns, kind, others))
+        stray = _with(find_strays(start_ns, end_ns, kind, others), broken)
+        here = _extent(start_ns, end_ns, kind, stray)
         counted = bool((~here.stray & (kind != SliceKind.PROFILER)).any())
         if counted:
             first, last = min(here.origin_ns, first), max(here.last_ns, last)
@@ -67,8 +70,14 @@ def extent_of(
     count, (starts, ends) = len(start_ns), dropped.times()
     start_ns, end_ns = np.concatenate((start_ns, starts)), np.concatenate((end_ns, ends))
     kind = np.concatenate((kind, np.full(len(starts), SliceKind.OTHER, np.uint8)))
-    every = _extent(start_ns, end_ns, kind, find_strays(start_ns, end_ns, kind))
+    every = _extent(start_ns, end_ns, kind, _with(find_strays(start_ns, end_ns, kind), broken))
     return Extent(every.stray[:count], every.strays, every.origin_ns, every.last_ns)
+
+
+def _with(stray: Bool, broken: Int64 | None) -> Bool:
+    if broken is not None:
+        stray[broken] = True
+    return stray
 
 
 def _extent(start_ns: Int64, end_ns: Int64, kind: UInt8, stray: Bool) -> Extent:

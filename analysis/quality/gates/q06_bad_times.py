@@ -1,25 +1,53 @@
-"""Events without a usable time.
+"""Events without a usable time, or with one that is wrong or doubtful.
 
-A duration that is missing, not a number or negative, a start of 0 among large ones, one event
-far from all others: they are counted and left out of the window. Events of zero length are
-normal, as a clock of whole microseconds makes hundreds of them: they are kept and drawn as
-ticks. The reader tells of these while it reads.
+A duration that is missing, not a number or negative is told by the reader, and so are strays:
+events whose time is certainly wrong. They are counted and left out of the window. Events of
+zero length are normal, as a clock of whole microseconds makes hundreds of them: they are kept
+and drawn as ticks.
+
+A few activities that lie ten times the length of all else away from it, or last ten times
+longer, may be true, and stay. Where nothing shows that they are, findings and verdict are hints.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from whichlayer.analysis.errors import TraceWarning
-from whichlayer.analysis.quality.gate import Gate, Recording
+from whichlayer.analysis.errors import Severity, TraceWarning
+from whichlayer.analysis.quality.gate import Effect, Gate, Recording
+from whichlayer.analysis.text import clean, plural
+from whichlayer.analysis.trace.broken import SHARE, SPANS, odd_times
 
 GATE = Gate(
     "Q6",
     "events without a usable time",
+    effect=Effect.ALL_LOW,
+    caveat="a few events lie or last so far beyond all others that their times may be wrong",
+    thresholds={"spans": SPANS, "share": SHARE},
     source="pytorch/kineto#105 and #646, pytorch#188481, perfetto#393",
 )
 
 
 def check(recording: Recording) -> Iterator[TraceWarning]:
-    """Nothing more than the reader has told."""
-    return iter(())
+    """One warning where the window holds GPU work of doubtful times; the reader tells the rest."""
+    trace, window = recording.trace, recording.window
+    columns = (trace.start_ns, trace.end_ns, trace.kind, trace.lane_id, trace.launch)
+    rows = odd_times(*columns, trace.stray).doubtful
+    inside = (trace.start_ns[rows] <= window.end_ns) & (trace.end_ns[rows] >= window.start_ns)
+    rows = rows[inside]
+    if not len(rows) or not recording.devices:
+        return
+    first = int(rows[trace.start_ns[rows].argmin()])
+    length = int(trace.end_ns[first] - trace.start_ns[first])
+    lies, lasts = ("lies", "lasts") if len(rows) == 1 else ("lie", "last")
+    more = ", the first" if len(rows) > 1 else ""
+    yield TraceWarning(
+        GATE.id,
+        f"{plural(len(rows), 'event')} of the GPU {lies} more than {SPANS} times the length of all "
+        f"others away, or {lasts} that long: {clean(trace.name(first))[:60]} at "
+        f"{trace.start_ns[first] / 1e9:.3f} s, {length / 1e9:.3f} s long{more}; if that is no true "
+        "wait, look at the rest with --span",
+        len(rows),
+        trace.byte_of(first),
+        severity=Severity.DOUBT,
+    )
