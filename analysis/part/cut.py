@@ -18,6 +18,7 @@ from whichlayer.analysis.trace.columns import (
     Int64,
     Part,
     Trace,
+    byte_of,
     read_many,
 )
 from whichlayer.analysis.trace.kinds import LaneKind
@@ -113,6 +114,10 @@ class _Renumbered:
     def __call__(self, row: int) -> Mapping[str, Any]:
         """The arguments of one slice."""
         return self.read(int(self.rows[row]))
+
+    def byte_of(self, row: int) -> int:
+        """Where a slice stands in the text of the file."""
+        return byte_of(self.read, int(self.rows[row]))
 
     def many(self, rows: Int32) -> list[Mapping[str, Any]]:
         """The arguments of many slices."""

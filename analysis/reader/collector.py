@@ -54,7 +54,7 @@ class Collector:
     Attributes:
         outline: the chunks of an outline.
         ignored: entries without a phase, or with one that nobody knows.
-        first: where the chunk stands in which something odd came first.
+        first: the number of the event with which something odd came first.
     """
 
     def __init__(self, keep: Keep | None = None) -> None:
@@ -97,15 +97,15 @@ class Collector:
             else:
                 self.ignored += len(rows)
         count = sum(span.events for span in chunk.spans)
+        before, self.events = self.events, self.events + count
         if self.keep == OUTLINE:
             place = [(span.offset, span.length) for span in chunk.spans]
-            self.outline.append(Outlined(self.events, len(events), place, *self._reach.take()))
+            self.outline.append(Outlined(before, len(events), place, *self._reach.take()))
         self.ignored += count - len(events)
         self.spans += chunk.spans
-        self.events += count
         for what, odd in self._odd():
             if odd and what not in self.first:
-                self.first[what] = chunk.spans[0].offset
+                self.first[what] = before + _first_odd(events, what, self.keep)
 
     def take(self, other: Collector) -> None:
         """Adds what another made of the text that follows, and uses it up.
@@ -124,7 +124,8 @@ class Collector:
         self.marks.take(other.marks, numbering)
         self.naming.take(other.naming)
         self.ignored += other.ignored
-        self.first = other.first | self.first
+        theirs = {what: number + self.events for what, number in other.first.items()}
+        self.first = theirs | self.first
         self.spans += other.spans
         self.events += other.events
 
@@ -166,7 +167,9 @@ class Collector:
     def recording_so_far(self, source: TraceSource, header: Mapping[str, Any]) -> Recording:
         """What was read until now, as a recording of its own; collecting goes on."""
         pairs = self.pairs.slices(self.lanes, self.slices.last_ns)
-        return self._recording(*self.slices.so_far(pairs), source, dict(header), [])
+        recording = self._recording(*self.slices.so_far(pairs), source, dict(header), [], False)
+        recording.complete = False
+        return recording
 
     def _recording(
         self,
@@ -175,6 +178,7 @@ class Collector:
         source: TraceSource,
         header: Mapping[str, Any],
         warnings: list[TraceWarning],
+        exact: bool = True,
     ) -> Recording:
         lanes = self.lanes.all()
         finder = LaneFinder(lanes)
@@ -183,6 +187,8 @@ class Collector:
             SliceKind(kind) for kind in np.flatnonzero(np.bincount(slices.kind)).tolist()
         } | dropped.kinds
         producer = tell_producer(Traits(header, kinds, self.groups.categories, self.naming))
+        text = FullArguments(source.path, source.stamp, list(self.spans))
+        told = self._warnings(text if exact else None)
         return Recording(
             path=source.path,
             producer=producer.name,
@@ -197,8 +203,8 @@ class Collector:
             lanes=lanes,
             naming=self.naming,
             events=self.events,
-            full_args=FullArguments(source.path, source.stamp, list(self.spans)).of_rows,
-            warnings=[*warnings, *self._warnings(), *verdict_warnings(producer, kinds)],
+            full_args=text.of_rows,
+            warnings=[*warnings, *told, *verdict_warnings(producer, kinds)],
             stretch=self._stretch,
             dropped=dropped,
             marked=self.marks.extent,
@@ -220,14 +226,37 @@ class Collector:
             (_NOT_FINITE, self.marks.not_finite),
         )
 
-    def _warnings(self) -> list[TraceWarning]:
+    def _warnings(self, text: FullArguments | None) -> list[TraceWarning]:
+        """What was odd, and where it came first, which only the whole text tells."""
+        first = self.first | {_UNCLOSED: self.pairs.first_unclosed}
+        first |= {_UNMATCHED: self.pairs.first_unmatched}
         unpaired = ((_UNCLOSED, self.pairs.unclosed), (_UNMATCHED, self.pairs.unmatched))
         warnings = []
         for what, count in (*self._odd(), *unpaired):
             if count:
-                offset = self.first.get(what, -1)
-                where = f", the first of them behind byte {offset}" if offset >= 0 else ""
+                number = first.get(what, -1)
+                offset = -1 if text is None else text.offset_of(number)
+                where = f", the first of them at byte {offset}" if offset >= 0 else ""
                 noun = "counter value" if what == _NOT_FINITE else "event"
                 message = f"{plural(count, noun)} {what}{where}"
                 warnings.append(TraceWarning(_CODES[what], message, count, offset))
         return warnings
+
+
+def _first_odd(events: Sequence[Event], what: str, keep: Keep | None) -> int:
+    """The first of some events with which something is odd; the last where none is.
+
+    What is odd about an event does not depend on others, so that halves tell in which it is.
+    """
+    low, high = 0, max(len(events) - 1, 0)
+    while low < high:
+        middle = (low + high + 1) // 2
+        alone = Collector(keep)
+        alone.first = dict.fromkeys(_CODES, 0)  # nobody asks it where
+        half = list(events[low:middle])
+        alone.add(Chunk(half, [Span(0, 0, len(half))]))
+        if dict(alone._odd())[what]:
+            high = middle - 1
+        else:
+            low = middle
+    return low
