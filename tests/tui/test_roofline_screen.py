@@ -117,3 +117,29 @@ async def test_the_roofline_leaves_a_grouped_table_at_its_group(
     async with screen_of(trace, known, LARGE) as (app, pilot):
         await pilot.press("b", "b", "o", "end", "escape")
         assert app.query_one(KernelTable).chosen_group == 1
+
+
+@pytest.mark.parametrize(
+    ("why", "shown"),
+    [
+        ("1.21 TB/s, 78% of the data sheet", "at the roof"),
+        (
+            "1.2 TB/s, 36% of the data sheet; 722 TFLOP/s bf16, 73% of the data sheet; no rule",
+            "no rule",
+        ),
+        ("764 GB/s, 85% of the data sheet (two passes)", "(two passes)"),
+        ("FP32 9.26 TFLOP/s; ideal in FP16 at 80% of 125 TFLOP/s",) * 2,
+        ("not judged: no shapes",) * 2,
+    ],
+)
+async def test_a_rate_is_told_once(trace: Trace, known: Analysis, why: str, shown: str) -> None:
+    first = replace(known.kernels[0], why=why, rule="", lost_ns=0, flags=())
+    known = replace(known, kernels=(first, *known.kernels[1:]))
+    async with screen_of(trace, known, LARGE) as (app, pilot):
+        await pilot.press("o")
+        await pilot.pause()
+        screen = app.screen
+        assert isinstance(screen, RooflineScreen)
+        lines = [line.strip() for line in said(screen).splitlines()]
+        assert shown in lines
+        assert sum("data sheet" in line for line in lines) <= 1

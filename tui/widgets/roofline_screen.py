@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from rich.style import Style
 from textual import events
 from textual.app import ComposeResult
@@ -33,6 +35,11 @@ _ASCII = str.maketrans({"·": "-", "…": "~", "–": "-", "µ": "u", "≤": "<"
 
 #: What the screen returns: a group, and whether its longest call is asked for.
 Choice = tuple[int, bool]
+
+#: Rates as the reason of a judgement gives them.
+_RATES_IN_WHY = re.compile(
+    r"(?:^|(?<=; ))[\d.e+]+ (?:[GT]B/s|TFLOP/s \w+), \d+% of the data sheet(?:; |(?= \()|$)"
+)
 
 
 class RooflineScreen(ModalScreen[Choice | None]):
@@ -231,8 +238,12 @@ class RooflinePlot(Widget):
 
 
 def _why(group: KernelGroup) -> str:
+    """How it was judged, without the rates, which stand in the line above."""
     flags = f"[{', '.join(group.flags)}] " if group.flags else ""
-    return flags + clean(group.why)
+    why = _RATES_IN_WHY.sub("", clean(group.why)).strip().removesuffix(";")
+    return flags + (
+        why or group.rule or ("no rule explains it" if group.lost_ns else "at the roof")
+    )
 
 
 def _figures(point: Point) -> str:
