@@ -30,6 +30,16 @@ def plural(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
+def times_text(count: int) -> str:
+    """``once``, ``2 times``, ``1,200 times``."""
+    return "once" if count == 1 else f"{count:,} times"
+
+
+def size_text(size: int) -> str:
+    """A size in bytes to the byte: ``1 byte``, ``77,070,336 bytes``."""
+    return "1 byte" if size == 1 else f"{size:,} bytes"
+
+
 def gpu_text(number: int) -> str:
     """A GPU as people read it: with its number as recorded, where there is one.
 

@@ -58,7 +58,7 @@ def _gap_finding(analysis: Analysis, rule: Rule, pieces: NDArray[np.intp], time:
     gaps, share = analysis.gaps, time / analysis.budget.total_ns
     length = (gaps.end_ns - gaps.start_ns)[pieces]
     place = main_place(analysis.trace, _rows_of_pieces(analysis, pieces), length)
-    text = explain_gap(analysis, int(pieces[place.members[0]]))
+    text = explain_gap(analysis, int(pieces[place.lead[0]]))
     where = text.where
     longest = microseconds(int(length[0]))
     evidence = (

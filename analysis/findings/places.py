@@ -28,11 +28,13 @@ class Place:
     Attributes:
         where: that place.
         members: int64, indices of what lies there, in the order given.
-        time_ns: their time.
+        lead: int64, of these the ones in the operator that has most of the time.
+        time_ns: the time of all members.
     """
 
     where: Where
     members: Int64
+    lead: Int64
     time_ns: int
 
 
@@ -62,7 +64,8 @@ def main_place(trace: Trace, rows: Int64, time_ns: Int64) -> Place:
     chosen = _heaviest(found, total)
     mine = [one for one, where in found if _same(where) == _same(chosen)]
     members = np.flatnonzero(np.isin(group, mine))
-    return Place(chosen, members, int(time_ns[members].sum()))
+    lead = np.flatnonzero(group == mine[0])
+    return Place(chosen, members, lead, int(time_ns[members].sum()))
 
 
 def _same(where: Where) -> tuple[str | None, int | str | None]:

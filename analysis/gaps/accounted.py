@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from whichlayer.analysis.text import clean
 from whichlayer.analysis.trace.columns import Trace
 
+_STEP = re.compile(r"^ProfilerStep#\d+$")
 #: A slice that covers this share of a stretch needs no word on the rest.
 ENOUGH = 0.8
 #: At most so many names are told, the longest first.
@@ -44,8 +46,9 @@ def own_times(trace: Trace, lane: int, start: int, end: int) -> Counter[str]:
     found: Counter[str] = Counter()
     names = trace.name_id[rows]
     for name in np.unique(names).tolist():
-        found[trace.strings[name]] += max(int(own[names == name].sum()), 0)
-    found[""] = max(end - start - sum(found.values()), 0)
+        told = "" if _STEP.match(trace.strings[name]) else trace.strings[name]
+        found[told] += max(int(own[names == name].sum()), 0)
+    found[""] += max(end - start - sum(found.values()), 0)
     return found
 
 

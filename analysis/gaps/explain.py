@@ -13,14 +13,14 @@ from whichlayer.analysis.gaps.proofs import behind_line, lock_line, microseconds
 from whichlayer.analysis.gaps.surroundings import chain_line, meanwhile_lines, thread_name
 from whichlayer.analysis.gaps.unrecorded import (
     RECORD_LAUNCH,
-    RECORD_SYNC,
     holds_host,
+    record_sync,
     record_thread,
     unattributed_fix,
 )
 from whichlayer.analysis.kernels.names import short_name
 from whichlayer.analysis.results import Analysis, GapKind, Gaps, GapText, Where
-from whichlayer.analysis.text import clean
+from whichlayer.analysis.text import clean, size_text
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import LaneKind, SliceKind
 
@@ -93,7 +93,7 @@ def _evidence(analysis: Analysis, index: int, culprit: int) -> list[str]:
     start, end = int(gaps.start_ns[index]), int(gaps.end_ns[index])
     if gaps.kind[index] != GapKind.IDLE:
         ran = _ran(trace, int(gaps.next_row[index]), end - start)
-        return [ran, *proof_lines(trace, gaps, index, culprit)]
+        return [*ran, *proof_lines(trace, gaps, index, culprit)]
     following, launch = int(gaps.next_row[index]), int(gaps.launch_row[index])
     lines = [f"idle {microseconds(end - start)}{_before(trace, following)}"]
     if gaps.rule(index) == "unattributed" and (odd := _odd_time(trace, culprit)):
@@ -116,17 +116,27 @@ def _evidence(analysis: Analysis, index: int, culprit: int) -> list[str]:
     return lines
 
 
-def _ran(trace: Trace, row: int, length: int) -> str:
+def _ran(trace: Trace, row: int, length: int) -> list[str]:
+    """The collective or copy that ran alone: its stream, time, size, and its launch."""
     lane = trace.lanes[int(trace.lane_id[row])]
-    line = (
-        f"{microseconds(length)} in which only {short_name(trace.name(row))} "
-        f"ran, on stream {lane.stream}"
-    )
-    size = trace.detail(row).get("bytes")
     duration = int(trace.end_ns[row] - trace.start_ns[row])
+    name = short_name(trace.name(row))
+    line = f"{microseconds(length)} in which only {name} ran, on stream {lane.stream}"
+    size = trace.detail(row).get("bytes")
+    facts = []
+    if duration > length:
+        facts.append(f"{microseconds(duration)} in all")
     if isinstance(size, int) and size > 0 and duration > 0:
-        line += f": {size:,} bytes at {size / duration:.1f} GB/s"
-    return line
+        facts.append(f"{size_text(size)} at {size / duration:.1f} GB/s")
+    lines = [f"{line}: {', '.join(facts)}" if facts else line]
+    launch = int(trace.launch[row])
+    if launch < 0:
+        return [*lines, RECORD_LAUNCH]
+    begun, ran = int(trace.start_ns[launch]), int(trace.start_ns[row])
+    call, who = clean(trace.name(launch)), thread_name(trace, launch)
+    took = microseconds(int(trace.end_ns[launch]) - begun)
+    when = f"{microseconds(ran - begun)} before it ran" if ran >= begun else "later than it ran"
+    return [*lines, f"launched by {call} ({took}) on {who}, {when}"]
 
 
 def _odd_time(trace: Trace, row: int) -> str:
@@ -165,7 +175,7 @@ def _launch_lines(
         return [line, f"nothing is recorded on that thread meanwhile: {record_thread(trace)}"]
     if int(trace.end_ns[launch]) > start:
         return [line, "why the call took so long is not recorded"]
-    return [line, "what the queued work waited for is not recorded: " + RECORD_SYNC]
+    return [line, "what the queued work waited for is not recorded: " + record_sync(trace)]
 
 
 def _launch_line(trace: Trace, piece: tuple[int, int], launch: int) -> str:

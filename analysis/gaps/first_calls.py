@@ -54,17 +54,25 @@ def _busy_ns(trace: Trace, begin: int, end: int) -> int:
 
 
 def is_first_call(trace: Trace, row: int) -> bool:
-    """Whether a call, or the operator that it is a part of, is its thread's first of that name.
+    """Whether a call, or the operator that it is a part of, is its thread's first of that name."""
+    return first_call(trace, row) >= 0
+
+
+def first_call(trace: Trace, row: int) -> int:
+    """A call itself or the operator around it, whichever is its thread's first of that name.
 
     A recording that begins after earlier steps holds no first calls.
+
+    Returns:
+        A trace row, or -1 for neither.
     """
     steps = trace.host_steps
     if steps:
         earlier = steps[0].source is StepSource.PROFILER and steps[0].number > 0
         if earlier or trace.start_ns[row] >= steps[0].end_ns:
-            return False
+            return -1
     chain = (r for r in (row, *trace.enclosing(row)) if trace.kind[r] == SliceKind.CPU_OP)
-    return any(_is_first(trace, r) for r in (row, next(chain, row)))
+    return next((r for r in (row, next(chain, row)) if _is_first(trace, r)), -1)
 
 
 def _is_first(trace: Trace, row: int) -> bool:

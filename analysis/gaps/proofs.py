@@ -9,14 +9,14 @@ from collections.abc import Callable
 import numpy as np
 
 from whichlayer.analysis.gaps.causes import module_load, recompile
-from whichlayer.analysis.gaps.first_calls import is_first_call
+from whichlayer.analysis.gaps.first_calls import first_call
 from whichlayer.analysis.gaps.graph_breaks import graph_rows, place_of_break, region_of
 from whichlayer.analysis.gaps.optimizers import optimizer_launches, optimizer_span
 from whichlayer.analysis.gaps.receives import received_bytes
 from whichlayer.analysis.gaps.surroundings import thread_name
 from whichlayer.analysis.kernels.names import short_name
 from whichlayer.analysis.results import Gaps
-from whichlayer.analysis.text import clean, plural
+from whichlayer.analysis.text import clean, plural, size_text
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import LaneKind, SliceKind
 
@@ -136,7 +136,7 @@ def _bubble(trace: Trace, gaps: Gaps, index: int, culprit: int) -> list[str]:
     size = received_bytes(trace, culprit)
     if size is None:
         return [f"{text}; how much it received is not recorded"]
-    return [f"{text} for {size:,} bytes: {size / max(length, 1):.2f} GB/s"]
+    return [f"{text} for {size_text(size)}: {size / max(length, 1):.2f} GB/s"]
 
 
 def _pageable(trace: Trace, gaps: Gaps, index: int, culprit: int) -> list[str]:
@@ -174,10 +174,12 @@ def _first_call(trace: Trace, gaps: Gaps, index: int, culprit: int) -> list[str]
         usual = usual - trace.start_ns[trace.name_id == trace.name_id[launch]]
         typical = microseconds(int(np.median(usual)))
         return [f"{clean(trace.name(launch))} usually takes {typical}: it loaded the kernel's code"]
-    if not is_first_call(trace, culprit):
+    first = first_call(trace, culprit)
+    if first < 0:
         return []
-    name, who = clean(trace.name(culprit)), thread_name(trace, culprit)
-    line = f"the first call of {name} on {who} in this recording, or a part of a first call"
+    part = "" if first == culprit else "a part of "
+    name, who = clean(trace.name(first)), thread_name(trace, culprit)
+    line = f"{part}the first call of {name} on {who} in this recording"
     return [f"{line}: it brings up the context or loads a library"]
 
 

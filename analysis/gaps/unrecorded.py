@@ -12,6 +12,7 @@ RECORD_LAUNCH = (
     "the launch is not in the file: record from before it, with a warm-up step in the schedule"
 )
 RECORD_SYNC = "record with _ExperimentalConfig(enable_cuda_sync_events=True)"
+_SYNC_ROCM = "record with rocprofv3 --sys-trace: it shows what the queues waited for"
 _SYSTEM_CUDA = (
     "record with nsys profile --trace=cuda,nvtx,osrt --sample=process-tree: it shows the thread's "
     "waits in the operating system, and the native code that it ran"
@@ -24,12 +25,21 @@ _SYSTEM = "record with perf record -g, or py-spy record --native: they show what
 _PAGEABLE = "; pinned memory (pin_memory=True) would rule out the staging of the copy"
 
 
+def record_sync(trace: Trace) -> str:
+    """How to see what queued work waited for."""
+    return _SYNC_ROCM if _is_rocm(trace) else RECORD_SYNC
+
+
+def _is_rocm(trace: Trace) -> bool:
+    hip = any(text.startswith("hip") for text in trace.strings)
+    return hip and "cudaLaunchKernel" not in trace.strings
+
+
 def record_system(trace: Trace) -> str:
     """How to see what a thread did where neither calls nor Python tell."""
     if all(lane.kind != LaneKind.GPU_STREAM for lane in trace.lanes):
         return _SYSTEM
-    hip = any(text.startswith("hip") for text in trace.strings)
-    return _SYSTEM_ROCM if hip and "cudaLaunchKernel" not in trace.strings else _SYSTEM_CUDA
+    return _SYSTEM_ROCM if _is_rocm(trace) else _SYSTEM_CUDA
 
 
 def record_thread(trace: Trace) -> str:
@@ -52,7 +62,7 @@ def unattributed_fix(trace: Trace, gaps: Gaps, index: int) -> str:
     if int(trace.end_ns[launch]) > start:
         pageable = trace.kind[following] == SliceKind.MEMCPY and "ageable" in trace.name(following)
         return record_system(trace) + (_PAGEABLE if pageable else "")
-    return RECORD_SYNC
+    return record_sync(trace)
 
 
 def holds_host(trace: Trace, row: int) -> bool:

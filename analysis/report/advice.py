@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from whichlayer.analysis.findings.where import NO_FRAME
 from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.report.recorded import Recorded, find_recorded
 from whichlayer.analysis.results import Analysis
@@ -68,8 +69,9 @@ def recording_advice(analysis: Analysis) -> tuple[str, ...]:
     if not analysis.devices:
         return _without_gpu(analysis)
     lines = _missing(analysis, find_recorded(analysis.trace))
-    places = (finding.where.record for finding in analysis.findings)
-    lines += [_in_one_wording(asked) for asked in places if asked]
+    places = [one.where.record for one in analysis.findings if one.where.record != NO_FRAME]
+    unknown = [one.fix for one in analysis.findings if one.rule == "unattributed"]
+    lines += [_in_one_wording(asked) for asked in (*places, *unknown) if asked]
     if analysis.trace.producer != "pytorch" and lines:
         lines.insert(0, "PyTorch's profiler: its trace holds what this one cannot")
     return tuple(dict.fromkeys(lines))

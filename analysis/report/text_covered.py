@@ -36,8 +36,7 @@ def _entry(analysis: Analysis, one: Covered) -> list[str]:
     return [
         *wrap(
             f"[{one.layer.text.letter}] {one.rule} on {_who(analysis, one)}: "
-            f"{time_text(one.time_ns)} covered{charged}; "
-            f"{one.covered_events} of {one.events} cost nothing at all",
+            f"{time_text(one.time_ns)} covered{charged}; {_free(one)}",
             "  ",
             "      ",
         ),
@@ -49,6 +48,15 @@ def _entry(analysis: Analysis, one: Covered) -> list[str]:
             "      ",
         ),
     ]
+
+
+def _free(one: Covered) -> str:
+    """How many of the events cost nothing at all."""
+    if not one.covered_events:
+        return "it cost something" if one.events == 1 else f"each of {one.events} cost something"
+    if one.covered_events == one.events:
+        return "it cost nothing" if one.events == 1 else f"none of {one.events} cost anything"
+    return f"{one.covered_events} of {one.events} cost nothing at all"
 
 
 def _who(analysis: Analysis, one: Covered) -> str:

@@ -99,6 +99,8 @@ def _why(steps: StepTable, outlier: Outlier) -> str:
     row = steps.rows[outlier.index]
     grown = ", ".join(growth_text(one) for one in outlier.growths)
     warm = " (warm-up)" if row.warm_up else ""
+    if outlier.index == 0 and not row.warm_up:
+        warm = " (the first, but too short for warm-up, so it counts)"
     return (
         f"step {row.step.number}{warm} takes {time_text(outlier.over_ns)} more than the median: "
         + (grown or "no single cause or kernel grew by a tenth of that")

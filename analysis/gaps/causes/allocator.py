@@ -34,7 +34,9 @@ _ALLOCATION = re.compile(
 )
 
 #: Calls about pinned memory of the host, which has an allocator of its own.
-_PINNED = re.compile(r"Host(Alloc|Malloc|Free|Register|Unregister)|^(ur|pi)USMHost|MallocHost")
+_PINNED = re.compile(
+    r"Host(Alloc|Malloc|Free|Register|Unregister)|(Malloc|Free)Host|^(ur|pi)USMHost"
+)
 _POOL = re.compile(r"MemPool|Mem(Create|Map|Unmap|Release|SetAccess|Address)")
 _CONVOLUTION = re.compile(r"^\w+::\w*(conv|cudnn)", re.IGNORECASE)
 _MIOPEN = re.compile(r"^\w+::\w*miopen", re.IGNORECASE)

@@ -14,6 +14,7 @@ import numpy as np
 from whichlayer.analysis.activities import Activities
 from whichlayer.analysis.errors import TraceWarning
 from whichlayer.analysis.quality.gate import Gate, Recording, device_words
+from whichlayer.analysis.text import times_text
 
 #: Overlap on one stream that says nothing.
 NOISE_NS = 5_000
@@ -34,7 +35,7 @@ def check(recording: Recording) -> Iterator[TraceWarning]:
             yield TraceWarning(
                 GATE.id,
                 f"{device_words(activities.number)}: activities overlap an earlier one of their "
-                f"stream, {count} times, by up to {worst / 1e3:.1f} µs (threshold "
+                f"stream, {times_text(count)}, by up to {worst / 1e3:.1f} µs (threshold "
                 f"{NOISE_NS / 1e3:.0f} µs); all are kept, each instant counts once, and the "
                 "time of a single one is uncertain",
                 count,
