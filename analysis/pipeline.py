@@ -23,7 +23,7 @@ from whichlayer.analysis.gaps.warm_up import without_warm_up
 from whichlayer.analysis.kernels.judge import judge
 from whichlayer.analysis.kernels.peaks import DeviceMatch, device_entry, match_device
 from whichlayer.analysis.operators import operator_rows
-from whichlayer.analysis.part.accounted import asked, blocking_near, near, refuse_unread
+from whichlayer.analysis.part.accounted import asked, near, refuse_unread
 from whichlayer.analysis.quality import Recording, caveat_of, most_severe_first, quality_warnings
 from whichlayer.analysis.replay.recoverable import Replayer
 from whichlayer.analysis.results import (
@@ -59,17 +59,16 @@ def analyse(trace: Trace, options: Options | None = None) -> Analysis:
     refuse_unread(trace, window)
     matches = [_match(trace, d, options) for d in recorded]
     calibrations = [calibrate(trace, d) for d in recorded]
-    marks = Marks(trace, blocking_near(trace, blocking_copies(trace)))
+    marks = Marks(trace, blocking_copies(trace))
     bounds = [bounds_on(trace, d, window, options) for d in recorded]
-    devices = near(trace, recorded)
-    cuts = [partition(d, *b) for d, b in zip(devices, bounds, strict=True)]
+    cuts = [partition(d, *b) for d, b in zip(recorded, bounds, strict=True)]
     finder = GapFinder(trace, marks)
-    for i, activities in enumerate(devices):
+    for i, activities in enumerate(near(trace, recorded)):
         whole = partition(activities, *_reach(trace, activities, bounds[i]))
         finder.add_device(i, activities, whole, calibrations[i], bounds[i])
     gaps = without_warm_up(finder.table(), trace, marks, recorded)
-    kernels, groups = _kernels(trace, devices, cuts, matches, window)
-    parts = _device_cuts(devices, cuts, window)
+    kernels, groups = _kernels(trace, recorded, cuts, matches, window)
+    parts = _device_cuts(recorded, cuts, window)
     segments = tuple(build_segments(i, part, gaps, kernels) for i, part in enumerate(parts))
     by_device = tuple(budget_of(s, kernels, window.start_ns, window.end_ns) for s in segments)
     budget = add_budgets(list(by_device))
@@ -97,7 +96,7 @@ def analyse(trace: Trace, options: Options | None = None) -> Analysis:
         findings=(),
         warnings=tuple(warnings),
     )
-    replayer = Replayer(trace, marks, finder.drivers, devices, window, bounds, options)
+    replayer = Replayer(trace, marks, finder.drivers, recorded, window, bounds, options)
     steps = step_table(trace, window, options, Accounted(recorded, segments, gaps, kernels))
     analysis = replace(analysis, steps=steps)
     found = rank_by_worth(collect_findings(analysis), analysis, replayer)

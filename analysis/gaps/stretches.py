@@ -17,7 +17,7 @@ from whichlayer.analysis.gaps.blocking import BlockingCopy
 from whichlayer.analysis.gaps.catalogue import cause_code
 from whichlayer.analysis.gaps.host import Doing, HostStates, Marks
 from whichlayer.analysis.intervals import distinct
-from whichlayer.analysis.trace.columns import Part, Trace
+from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import SliceKind
 
 Int64 = NDArray[np.int64]
@@ -65,16 +65,7 @@ def host_states(trace: Trace, marks: Marks, lane: int) -> HostStates:
         states = _split_blocking(nesting.time, state, row, marks.blocking, trace)
     else:
         states = HostStates(nesting.time, state, state, row)
-    return states if trace.part is None else _within(states, trace.part)
-
-
-def _within(states: HostStates, part: Part) -> HostStates:
-    """What a thread did in a part; outside it operators and frames are not known."""
-    first = max(int(np.searchsorted(states.start_ns, part.low_ns, "right")) - 1, 0)
-    last = max(int(np.searchsorted(states.start_ns, part.high_ns, "left")), first)
-    kept = slice(first, last)
-    start = np.maximum(states.start_ns[kept], part.low_ns)
-    return HostStates(start, states.state[kept], states.drain[kept], states.row[kept])
+    return states
 
 
 def _by_parents(trace: Trace, first: int, last: int) -> _Nesting | None:

@@ -55,7 +55,7 @@ def find_drift(
     none = np.full(count, np.nan)
     result = Drift(none, np.zeros(count), np.zeros(count, np.bool_))
     steps = trace.steps
-    if len(steps) < settings["steps"] or not len(place) or trace.part is not None:
+    if len(steps) < settings["steps"] or not len(place):
         return result
     # An odd step in the middle belongs to neither half.
     half, rest = divmod(len(steps), 2)

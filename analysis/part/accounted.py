@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import fields, replace
 
 from whichlayer.analysis.activities import Activities
-from whichlayer.analysis.gaps.blocking import BlockingCopy
 from whichlayer.analysis.options import Options
 from whichlayer.analysis.results import Window
 from whichlayer.analysis.trace.columns import Part, Trace
@@ -36,19 +35,6 @@ def near(trace: Trace, devices: Sequence[Activities]) -> tuple[Activities, ...]:
     """Of the activities of each device those that touch what was read in full."""
     part = trace.part
     return tuple(devices if part is None else (_touching(device, part) for device in devices))
-
-
-def blocking_near(trace: Trace, found: dict[int, BlockingCopy]) -> dict[int, BlockingCopy]:
-    """Of the copies that block their calls those that touch what was read in full."""
-    part = trace.part
-    if part is None:
-        return found
-    start, end = trace.start_ns, trace.end_ns
-    return {
-        call: blocked
-        for call, blocked in found.items()
-        if start[blocked.copy] < part.high_ns and end[blocked.copy] >= part.low_ns
-    }
 
 
 def _touching(device: Activities, part: Part) -> Activities:

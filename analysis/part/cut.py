@@ -10,10 +10,8 @@ import numpy as np
 
 from whichlayer.analysis.errors import TraceWarning
 from whichlayer.analysis.part.needed import NOTHING, Wanted, needed, takes_all
-from whichlayer.analysis.reader.keep import Keep, kept_kinds
+from whichlayer.analysis.reader.keep import Keep, kept_in
 from whichlayer.analysis.trace.columns import (
-    Flows,
-    Instants,
     Int32,
     Int64,
     Part,
@@ -21,7 +19,7 @@ from whichlayer.analysis.trace.columns import (
     byte_of,
     read_many,
 )
-from whichlayer.analysis.trace.kinds import LaneKind
+from whichlayer.analysis.trace.kinds import LaneKind, SliceKind
 from whichlayer.analysis.trace.nesting import nest_slices
 
 #: The code of the warning that a trace is a part.
@@ -32,8 +30,9 @@ def cut(trace: Trace, wanted: Wanted) -> Trace:
     """What some steps or a span need of a trace; all of it where nothing marks the steps.
 
     The part holds everything that touches the stretch that is needed. Outside it, it holds what
-    tells about the recording as a whole: GPU work, the calls that launched it, steps and other
-    annotations, counters. Those slices have no details, and whatever lay around them is gone.
+    tells about the recording as a whole: GPU work, the calls that launched it, operators, steps
+    and other annotations, Python frames that tell phases, instants, counters and flows. All other
+    slices are gone: Python frames, and what nothing tells the kind of.
     Origin, steps, lanes, links and the number of events are those of the whole.
 
     Args:
@@ -44,31 +43,27 @@ def cut(trace: Trace, wanted: Wanted) -> Trace:
         return trace
     stretch = needed(trace, wanted) or NOTHING
     inside = stretch.inside(trace.start_ns, trace.end_ns)
-    kept = inside | kept_kinds(trace.kind)
+    kept = inside | kept_in(trace)
     rows = np.flatnonzero(kept)
     place = np.full(len(trace) + 1, -1, np.int32)
     place[rows] = np.arange(len(rows), dtype=np.int32)
     lane_rows = np.concatenate(([0], np.cumsum(kept, dtype=np.int64)))[trace.lane_rows]
     parent, depth = _nested(trace, rows, place, lane_rows)
-    instants = np.flatnonzero(stretch.holds(trace.instants.time_ns))
-    flows = np.flatnonzero(stretch.holds(trace.flows.time_ns))
     found = replace(
         trace,
         **{name: getattr(trace, name)[rows] for name in _COLUMNS},
-        detail_id=np.where(inside[rows], trace.detail_id[rows], -1).astype(np.int32),
         parent=parent,
         depth=depth,
         launch=place[trace.launch[rows]],
         lane_rows=lane_rows,
         steps=tuple(replace(step, row=int(place[step.row])) for step in trace.steps),
-        instants=Instants(**{name: getattr(trace.instants, name)[instants] for name in _INSTANTS}),
-        flows=Flows(**{name: getattr(trace.flows, name)[flows] for name in _FLOWS}),
         _full_args=_Renumbered(trace._full_args, rows),
     )
-    return labelled(found, stretch, wanted, trace.duration_ns)
+    frames = bool((trace.kind == SliceKind.PYTHON).any())
+    return labelled(found, stretch, wanted, trace.duration_ns, frames)
 
 
-def labelled(trace: Trace, stretch: Keep, wanted: Wanted, duration_ns: int) -> Trace:
+def labelled(trace: Trace, stretch: Keep, wanted: Wanted, duration_ns: int, frames: bool) -> Trace:
     """A trace that holds what a stretch needs and nothing else, saying so.
 
     Args:
@@ -76,17 +71,16 @@ def labelled(trace: Trace, stretch: Keep, wanted: Wanted, duration_ns: int) -> T
         stretch: since the trace start.
         wanted: for which it was read.
         duration_ns: of the whole recording.
+        frames: there are Python frames in it.
     """
-    part = Part(stretch.low_ns, stretch.high_ns, duration_ns, wanted.steps, wanted.span_ns)
+    part = Part(stretch.low_ns, stretch.high_ns, duration_ns, wanted.steps, wanted.span_ns, frames)
     return replace(trace, warnings=(*trace.warnings, _warning(part)), part=part)
 
 
 _COLUMNS: Final = (
     "start_ns", "end_ns", "name_id", "category_id", "kind", "lane_id", "correlation",
-    "external_id", "stray",
+    "external_id", "detail_id", "stray",
 )  # fmt: skip
-_INSTANTS: Final = ("time_ns", "lane_id", "name_id", "value")
-_FLOWS: Final = ("id", "phase", "time_ns", "lane_id", "category_id")
 
 
 def _nested(trace: Trace, rows: Int64, place: Int32, lane_rows: Int64) -> tuple[Int32, Int32]:
@@ -133,5 +127,5 @@ def _warning(part: Part) -> TraceWarning:
     return TraceWarning(
         WARNING,
         f"only {low:.3f} s to {high:.3f} s was read in full, which {option} needs; of the rest "
-        "GPU work, the calls that launched it and the steps are known",
+        "all but Python frames is known",
     )

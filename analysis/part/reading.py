@@ -27,6 +27,7 @@ from whichlayer.analysis.reader.source import TraceSource
 from whichlayer.analysis.trace.assemble import Slices, assemble
 from whichlayer.analysis.trace.classify import kind_of_category
 from whichlayer.analysis.trace.columns import Trace, UInt8
+from whichlayer.analysis.trace.kinds import SliceKind
 from whichlayer.analysis.trace.lanes import lane_order
 
 #: Names the size of text, in bytes, from which on a part is read as one.
@@ -100,7 +101,12 @@ def _read(path: str, wanted: Wanted, whole: Callable[[], Trace], report: Report 
             return cut(whole(), wanted)
         recording = collector.recording(source, around.header, around.warnings)
     trace = assemble(recording)
-    return labelled(trace, stretch, wanted, trace.duration_ns)
+    seen = {
+        *np.unique(trace.kind).tolist(),
+        *(recording.dropped.kinds if recording.dropped else ()),
+    }
+    frames = SliceKind.PYTHON in seen
+    return labelled(trace, stretch, wanted, trace.duration_ns, frames)
 
 
 def _taken_apart(outline: Trace, collector: Collector) -> Slices:

@@ -16,7 +16,6 @@ from whichlayer.analysis.reader.intern import Intern
 from whichlayer.analysis.reader.layouts import (
     MISSING,
     Layout,
-    bare_layout,
     complete_layout,
     familiar_layout,
     learn_layout,
@@ -76,19 +75,22 @@ class ArgumentReader:
         """
         return np.append(self._numbers.take(other.details), 0).astype(np.int32) - 1
 
-    def read(self, kind: SliceKind, texts: Sequence[Raw], bare: bool = False) -> Arguments:
+    def read(self, kind: SliceKind, texts: Sequence[Raw]) -> Arguments:
         """The columns of the arguments of slices of one kind.
 
         Args:
             kind: one with ``DETAIL_KEYS``.
             texts: the text of each one's ``args``, ``ABSENT`` where there are none.
-            bare: read no details.
         """
-        layout, found = _decoded(kind, texts, bare)
-        arguments = bare_arguments(layout, found)
-        if layout.details and not bare:
-            arguments.detail_id[:] = self._detail_ids(layout, found)
-        return arguments
+        layout, found = _decoded(kind, texts)
+        none = np.full(len(found), _NONE, np.int32)
+        return Arguments(
+            external_id=_external_ids(layout, found),
+            correlation=_column(layout, found, "correlation"),
+            device=_column(layout, found, "device"),
+            stream=_column(layout, found, "stream"),
+            detail_id=self._detail_ids(layout, found) if layout.details else none,
+        )
 
     def _detail_ids(self, layout: Layout, found: Sequence[Any]) -> Int32:
         known = self._known.setdefault(layout, {})
@@ -102,32 +104,21 @@ class ArgumentReader:
         return ids
 
 
-def bare_arguments(layout: Layout, found: Sequence[Any]) -> Arguments:
-    """The columns of arguments that a layout has decoded; no details."""
-    return Arguments(
-        external_id=_external_ids(layout, found),
-        correlation=_column(layout, found, "correlation"),
-        device=_column(layout, found, "device"),
-        stream=_column(layout, found, "stream"),
-        detail_id=np.full(len(found), _NONE, np.int32),
-    )
-
-
-def _decoded(kind: SliceKind, texts: Sequence[Raw], bare: bool) -> tuple[Layout, list[Any]]:
+def _decoded(kind: SliceKind, texts: Sequence[Raw]) -> tuple[Layout, list[Any]]:
     """One object for each text; the first try takes no absent one, which is no JSON."""
-    found = _decoded_together(kind, texts, bare)
+    found = _decoded_together(kind, texts)
     if found is None:
         present = [b"{}" if text is ABSENT else text for text in texts]
-        found = _decoded_together(kind, present, bare)
+        found = _decoded_together(kind, present)
     return found or (complete_layout(kind), [_read_loosely(kind, text) for text in texts])
 
 
 def _decoded_together(
-    kind: SliceKind, texts: Sequence[Raw | bytes], bare: bool
+    kind: SliceKind, texts: Sequence[Raw | bytes]
 ) -> tuple[Layout, list[Any]] | None:
     """The same if all are ordinary; the layout learns from a few before it does from all."""
     text = _joined(texts)
-    layout = bare_layout(kind) if bare else familiar_layout(kind)
+    layout = familiar_layout(kind)
     try:
         for lesson in (_FEW, len(texts)):
             try:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from whichlayer.analysis.reader.briefs import decoder_for
 from whichlayer.analysis.reader.collector import Collector
 from whichlayer.analysis.reader.framing import Chunk, Span, decode_guess
 from whichlayer.analysis.reader.keep import Keep
@@ -31,9 +30,9 @@ def read_block(cuts: Iterable[Cut], keep: Keep | None = None) -> Collector:
         What was collected; it has one span for each chunk that was read, and fewer spans than
         there are chunks where one needs a closer look.
     """
-    collector, decoder = Collector(keep), decoder_for(keep)
+    collector = Collector(keep)
     for offset, text in cuts:
-        events = decode_guess(text, decoder)
+        events = decode_guess(text)
         if events is None:
             break
         collector.add(Chunk(events, [Span(offset, len(text), len(events))]))

@@ -65,7 +65,7 @@ class Collector:
         self._reach = Reach()
         self.slices = SliceBuilder(self.groups, self.strings, self.lanes, keep, self._reach)
         self.pairs = Pairs(self.groups, self.strings)
-        self.marks = Marks(self.groups, self.strings, keep, self._reach)
+        self.marks = Marks(self.groups, self.strings)
         self.naming = Naming()
         self.spans: list[Span] = []
         self.outline: list[Outlined] = []
@@ -141,20 +141,15 @@ class Collector:
         """
         slices = SliceBuilder(self.groups, self.strings, self.lanes, keep)
         slices.arguments = self.slices.arguments
-        marks = Marks(self.groups, self.strings, keep)
         for chunk, events in chunks:
             group = self.groups.of(events)
             role = self.groups.role[group]
             rows = np.flatnonzero(role == Role.SLICE)
             slices.add(pick(events, rows), group[rows], rows + chunk.first)
-            for wanted, add in (Role.INSTANT, marks.add_instants), (Role.FLOW, marks.add_flows):
-                rows = np.flatnonzero(role == wanted)
-                add(pick(events, rows), group[rows])
         outside = ~keep.inside(outline.start_ns, outline.end_ns)
         # Those that a beginning and an end make are made again, of all of them.
         outline.take(np.flatnonzero(outside & ~np.isin(outline.event, self.pairs.events)))
         self.slices.complete(outline, slices)
-        self.marks.complete(marks)
         self.keep = keep
 
     def recording(

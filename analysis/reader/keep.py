@@ -1,27 +1,29 @@
 """What is kept of a file of which a part is wanted.
 
 The whole text is read, whatever part of it is wanted: JSON has no index, and where the part lies
-is known only at the end. What can be spared is most of what an event costs once it is there: its
-arguments, its name, its place among the columns. So a file is read in outline first: of slices
-that tell about the recording as a whole the columns, of all others nothing but their times, for
-origin and strays are of all slices. Then the chunks of text that hold something of the wanted
-stretch are read again, in full.
+is known only at the end. What can be spared is what a slice costs once it is there: its name, its
+arguments, its place among the columns. So a file is read in outline first: slices that tell about
+the recording as a whole in full, of all others nothing but their times, for origin and strays are
+of all slices. Then the chunks of text that hold something of the wanted stretch are read again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
 
+from whichlayer.analysis.steps.phase_names import phase_of
 from whichlayer.analysis.trace.classify import annotation_names
-from whichlayer.analysis.trace.columns import Bool, Int64, UInt8
+from whichlayer.analysis.trace.columns import Bool, Int64, Trace, UInt8
 from whichlayer.analysis.trace.kinds import GPU_WORK, SliceKind
 
-#: Kinds that are kept wherever they lie: what ran on the GPU and which call launched it is needed
-#: for figures of the whole recording, and the steps are among the annotations.
+#: Kinds that are kept wherever they lie. Kernels are judged by all of their calls, which takes
+#: what ran on the GPU, the calls that launched it and the operators around those; the steps are
+#: among the annotations.
 EVERYWHERE: Final = frozenset(
     {
         *GPU_WORK,
@@ -31,14 +33,15 @@ EVERYWHERE: Final = frozenset(
         SliceKind.OVERHEAD,
         SliceKind.PROFILER,
         SliceKind.ANNOTATION,
+        SliceKind.CPU_OP,
     }
 )
 
 _KINDS: Final = np.arange(len(SliceKind))
 _IS_KEPT: Final = np.isin(_KINDS, list(EVERYWHERE))
 
-#: Kinds that are annotations where their name says so.
-_MAY_BE_NAMED: Final = np.isin(_KINDS, (SliceKind.CPU_OP, SliceKind.OTHER))
+#: Kinds of which some are kept wherever they lie, by their names.
+_MAY_BE_NAMED: Final = np.isin(_KINDS, (SliceKind.PYTHON, SliceKind.OTHER))
 
 _NEVER: Final = -(1 << 63)
 
@@ -57,11 +60,6 @@ class Keep:
     def inside(self, start_ns: Int64, end_ns: Int64) -> Bool:
         """Which slices touch the stretch: bool (n,)."""
         found: Bool = (start_ns < self.high_ns) & (end_ns >= self.low_ns)
-        return found
-
-    def holds(self, time_ns: Int64) -> Bool:
-        """Which instants lie in the stretch: bool (n,)."""
-        found: Bool = (time_ns < self.high_ns) & (time_ns >= self.low_ns)
         return found
 
     def on_clock(self, origin_ns: int) -> Keep:
@@ -87,15 +85,34 @@ def kept_outside(kind: UInt8, names: Callable[[], Iterable[str]]) -> Bool:
         names: gives n names.
     """
     kept = kept_kinds(kind)
-    may_be = _MAY_BE_NAMED[kind]
-    if may_be.any():
-        # A few hundred names make up thousands of slices; hardly one of them is an annotation's.
-        distinct = list(set(names()))
-        named = annotation_names(distinct)
-        if named.any():
-            wanted = {distinct[index] for index in np.flatnonzero(named).tolist()}
-            kept |= may_be & np.array([name in wanted for name in names()], bool)
+    may_be = np.flatnonzero(_MAY_BE_NAMED[kind])
+    if len(may_be):
+        every = list(names())
+        pairs = zip(kind[may_be].tolist(), [every[row] for row in may_be.tolist()], strict=True)
+        kept[may_be] = [is_kept_by_name(*pair) for pair in pairs]
     return kept
+
+
+def kept_in(trace: Trace) -> Bool:
+    """Which slices of a whole recording are kept wherever they lie: bool (n,)."""
+    kept = kept_kinds(trace.kind)
+    frames = np.flatnonzero(trace.kind == SliceKind.PYTHON)
+    ids, place = np.unique(trace.name_id[frames], return_inverse=True)
+    named = [is_kept_by_name(SliceKind.PYTHON, trace.strings[one]) for one in ids.tolist()]
+    kept[frames] = np.array(named, np.bool_)[place]
+    return kept
+
+
+@lru_cache(1 << 14)
+def is_kept_by_name(kind: int, name: str) -> bool:
+    """Whether slices of a kind and a name are kept wherever they lie.
+
+    Annotations of old files are; and Python frames that tell the phase of a step (among them the
+    calls of modules, in which kernels are looked for).
+    """
+    if kind == SliceKind.PYTHON:
+        return phase_of(SliceKind.PYTHON, name) is not None
+    return kind == SliceKind.OTHER and bool(annotation_names([name])[0])
 
 
 @dataclass(slots=True)
@@ -131,8 +148,8 @@ class Outlined:
         first: how many events precede it in the file.
         events: how many were read of it.
         place: where in the decompressed text they stand: offsets and lengths.
-        low_ns, high_ns: from when to when its slices, instants and flows last; the end is before
-            the beginning where there are none.
+        low_ns, high_ns: from when to when its slices last; the end is before the beginning where
+            there are none.
     """
 
     first: int

@@ -110,12 +110,6 @@ def complete_layout(kind: SliceKind) -> Layout:
 
 
 @cache
-def bare_layout(kind: SliceKind) -> Layout:
-    """The layout of the keys that are columns; others may be there."""
-    return _layout(kind, _number_names(kind), int)
-
-
-@cache
 def loose_type(kind: SliceKind) -> type[Any]:
     """As the type of the complete layout, with numbers of any type."""
     return _layout(kind, (*_JOINS, *DETAIL_KEYS[kind]), Any).type

@@ -12,10 +12,10 @@ import numpy as np
 
 from whichlayer.analysis.reader.arguments import as_int64
 from whichlayer.analysis.reader.decimals import Times, parse_times
-from whichlayer.analysis.reader.events import ABSENT, DECODE_ERRORS, Event, Id, Raw, pick
+from whichlayer.analysis.reader.events import ABSENT, DECODE_ERRORS, Event, Id, Raw
 from whichlayer.analysis.reader.groups import Groups
 from whichlayer.analysis.reader.intern import Intern
-from whichlayer.analysis.reader.keep import Keep, Reach
+from whichlayer.analysis.reader.keep import Reach
 from whichlayer.analysis.reader.lanes import LaneFinder
 from whichlayer.analysis.reader.numbering import Numbering
 from whichlayer.analysis.reader.repair import decode_value
@@ -42,18 +42,14 @@ class Marks:
     Attributes:
         bad: how many had no usable time.
         not_finite: values of counters that are no finite number, which are left out.
-        seen: from when to when instants and counter samples last, whether they are kept or not.
+        seen: from when to when instants and counter samples last.
     """
 
     def __init__(
         self,
         groups: Groups,
         strings: Intern[str],
-        keep: Keep | None = None,
-        reach: Reach | None = None,
     ) -> None:
-        self._stretch = keep
-        self._reach = reach
         self._groups = groups
         self._strings = strings
         self._instants: list[tuple[Int64, Int32, Int32, np.ndarray[Any, Any]]] = []
@@ -68,7 +64,6 @@ class Marks:
         """Takes events of phase ``i``, ``I``, ``R`` or, of asynchronous work, ``n``, ``T``, ``p``."""
         times = parse_times([one.ts for one in events])
         self._see(times)
-        events, times, group = self._wanted(events, times, group)
         strings = self._strings
         names = np.array([strings[one.name] for one in events], np.int32)
         value = np.full(len(events), np.nan)
@@ -81,7 +76,6 @@ class Marks:
     def add_flows(self, events: Sequence[Event], group: Int32) -> None:
         """Takes events of phase ``s``, ``t`` or ``f``."""
         times = parse_times([one.ts for one in events])
-        events, times, group = self._wanted(events, times, group)
         ids = [one.id for one in events]
         try:
             numbers = np.array(ids, np.int64) if set(map(type, ids)) == {int} else None
@@ -140,11 +134,6 @@ class Marks:
         self.not_finite += other.not_finite
         self.seen.join(other.seen)
 
-    def complete(self, stretch: Marks) -> None:
-        """Adds what another has read of a stretch to an outline; the other is used up."""
-        self._instants = stretch._instants
-        self._flows, self._flow_names = stretch._flows, stretch._flow_names
-
     def instants(self, finder: LaneFinder) -> Instants:
         """All instants, in the order of the file."""
         time, group, name, value = _joined(
@@ -189,19 +178,6 @@ class Marks:
     def _see(self, times: Times) -> None:
         usable = times.rounded()[~times.bad]
         self.seen.note(usable, usable)
-
-    def _wanted(
-        self, events: Sequence[Event], times: Times, group: Int32
-    ) -> tuple[Sequence[Event], Times, Int32]:
-        """Those that lie in the stretch that is wanted; the others are seen, and counted if bad."""
-        if self._stretch is None:
-            return events, times, group
-        self.bad += int(times.bad.sum())
-        if self._reach is not None:
-            usable = times.rounded()[~times.bad]
-            self._reach.note(usable, usable)
-        rows = np.flatnonzero(~times.bad & self._stretch.holds(times.rounded()))
-        return pick(events, rows), times.at(rows), group[rows]
 
     def _keep(self, bad: np.ndarray[Any, Any], into: list[Any], *columns: Any) -> None:
         if bool(bad.any()):

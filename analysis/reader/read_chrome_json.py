@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from whichlayer.analysis.errors import TraceError, TraceWarning
-from whichlayer.analysis.reader.briefs import decoder_for
 from whichlayer.analysis.reader.collector import Collector
 from whichlayer.analysis.reader.cores import Cores
 from whichlayer.analysis.reader.damage import (
@@ -91,7 +90,7 @@ def collect_events(
     array = None
     with Sharing(cores or Cores.of_machine(), source, collector, advance) as sharing:
         while document.find_events():
-            array = EventArray(window, limits or Limits(), decoder_for(collector.keep))
+            array = EventArray(window, limits or Limits())
             for chunk in array:
                 collector.add(chunk)
                 advance(source.position)

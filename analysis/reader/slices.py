@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, fields
 import numpy as np
 
 from whichlayer.analysis.reader.arguments import ArgumentReader
-from whichlayer.analysis.reader.briefs import numbers_of
 from whichlayer.analysis.reader.decimals import parse_times
 from whichlayer.analysis.reader.details import DETAIL_KEYS
 from whichlayer.analysis.reader.events import Event, pick
@@ -119,9 +118,7 @@ class SliceBuilder:
         """Fills in what arguments and lanes say of the rows of one kind."""
         if kind in DETAIL_KEYS:
             chosen = pick(events, rows)
-            found = numbers_of(chosen) or self.arguments.read(
-                kind, [one.args for one in chosen], self.keep == OUTLINE
-            )
+            found = self.arguments.read(kind, [one.args for one in chosen])
             columns.external_id[rows] = found.external_id
             columns.detail_id[rows] = found.detail_id
             if kind in ON_GPU or kind == SliceKind.RUNTIME:

@@ -49,13 +49,14 @@ class Recorded:
 def find_recorded(trace: Trace) -> Recorded:
     """Look through the columns of a trace for each kind of information."""
     held = {int(kind) for kind in np.unique(trace.kind)}
+    frames = trace.part is not None and trace.part.frames
     return Recorded(
         gpu=any(kind in held for kind in GPU_WORK),
         launches=SliceKind.RUNTIME in held,
         operators=SliceKind.CPU_OP in held,
         steps=bool(trace.steps),
         shapes=_holds(trace, _SHAPE_KEYS),
-        stacks=SliceKind.PYTHON in held or _holds(trace, _STACK_KEYS),
+        stacks=SliceKind.PYTHON in held or frames or _holds(trace, _STACK_KEYS),
         modules=_holds_modules(trace),
         flows=len(trace.flows.id) > 0,
         memory=bool(np.isfinite(trace.instants.value).any()),

@@ -24,11 +24,7 @@ _known: WeakKeyDictionary[Trace, StepSet] = WeakKeyDictionary()
 
 
 def steps_of(trace: Trace) -> StepSet:
-    """The steps of a recording; only those of ``Trace.steps`` decide the default window.
-
-    Of a part of a recording only marked steps are known: what lies around it could tell that
-    something else repeats.
-    """
+    """The steps of a recording; only those of ``Trace.steps`` decide the default window."""
     found = _known.get(trace)
     if found is None:
         found = _known[trace] = _find(trace)
@@ -42,8 +38,6 @@ def _find(trace: Trace) -> StepSet:
     if engine := engine_steps(trace):
         source = engine[0].source
         return StepSet(engine, source, _HOW[source])
-    if trace.part is not None:
-        return StepSet((), None, "only a part of the recording was read", RECORD)
     inferred = by_marks(trace) or by_period(trace)
     if inferred is None:
         return StepSet((), None, "nothing marks steps, and nothing is shown to repeat", RECORD)

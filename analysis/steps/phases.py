@@ -80,7 +80,7 @@ class HostPhases:
 
 def host_phases(trace: Trace, steps: Sequence[Step]) -> HostPhases | None:
     """The phases of the process that runs the steps; None where nothing tells them."""
-    if not steps or not steps[0].on_host or trace.part is not None:
+    if not steps or not steps[0].on_host:
         return None
     painted = _painted(trace, phase_marks(trace, steps))
     return painted if len(painted.start_ns) else None

@@ -75,7 +75,7 @@ def test_gaps_of_steps_are_the_same(training: Path, steps: tuple[int, int]) -> N
     whole = analyse(load(training), Options(steps=steps))
     part = load(training, steps=steps)
     assert_same_account(analyse(part, Options(steps=steps)), whole)
-    assert steps == (0, 11) or len(part) < 0.8 * len(whole.trace)
+    assert steps == (0, 11) or len(part) < len(whole.trace)
 
 
 def test_gaps_of_a_span_are_the_same(training: Path) -> None:
@@ -115,20 +115,20 @@ def test_nothing_is_said_of_what_was_not_read(training: Path) -> None:
 
 def test_steps_that_are_not_there_are_refused_as_ever(training: Path) -> None:
     part = load(training, steps=(70, 71))
-    assert not (part.kind == SliceKind.CPU_OP).any()
+    assert not (part.kind == SliceKind.PYTHON).any()
     with pytest.raises(ValueError, match="no step between 70 and 71; the trace has steps 0, 1, 2"):
         analyse(part, Options(steps=(70, 71)))
 
 
 def test_the_part_reaches_back_to_the_first_launch(tmp_path: Path) -> None:
     program = Program()
-    program.operator("aten::first", 0, 10.0)
-    program.operator("aten::long_ago", 5_000_000, 50.0)
+    program.frame("train.py(1): first", 0, 10.0)
+    program.frame("train.py(2): long_ago", 5_000_000, 50.0)
     program.kernel("late", 9_000_000, 500.0, (5_000_010, 5.0))
     path = program.write(tmp_path)
     part = load(path, span_ns=(9_000_000_000, 9_000_400_000))
     names = [part.name(row) for row in range(len(part))]
-    assert "aten::long_ago" in names and "aten::first" not in names
+    assert "train.py(2): long_ago" in names and "train.py(1): first" not in names
 
 
 def test_a_small_recording_is_read_whole(training: Path, monkeypatch: pytest.MonkeyPatch) -> None:

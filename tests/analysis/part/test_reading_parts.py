@@ -22,7 +22,7 @@ from whichlayer.analysis.part.needed import Wanted
 from whichlayer.analysis.reader import workers
 from whichlayer.analysis.reader.cores import Cores
 from whichlayer.analysis.reader.framing import Limits
-from whichlayer.analysis.reader.keep import Keep, kept_kinds
+from whichlayer.analysis.reader.keep import Keep, kept_in
 from whichlayer.analysis.trace.columns import Trace
 
 #: Hours after zero, so that times of zero are strays; few values, so that slices nest, cross
@@ -255,11 +255,11 @@ def test_a_part_has_all_of_its_stretch_and_what_tells_about_the_whole(
     assert steps[0] == steps[1]
     keep = Keep(part.part.low_ns, part.part.high_ns)
     touching = keep.inside(whole.start_ns, whole.end_ns)
-    expected = touching | kept_kinds(whole.kind)
+    expected = touching | kept_in(whole)
     rows = np.flatnonzero(expected).tolist()
     assert [whole.name(row) for row in rows] == [part.name(row) for row in range(len(part))]
     assert whole.start_ns[expected].tolist() == part.start_ns.tolist()
-    assert [dict(whole.detail(row)) if touching[row] else {} for row in rows] == [
+    assert [dict(whole.detail(row)) for row in rows] == [
         dict(part.detail(row)) for row in range(len(part))
     ]
     work = np.flatnonzero(part.launch >= 0)

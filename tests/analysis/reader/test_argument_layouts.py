@@ -77,9 +77,6 @@ def test_keys_seen_before_change_no_argument(
     for chunk in [*chunks, *reversed(chunks)]:
         expected = [row for one in chunk for row in alone[json.dumps(one)]]
         assert rows(reader, kind, chunk) == expected
-        bare = reader.read(kind, texts(chunk), bare=True)
-        assert bare.external_id.tolist() == [numbers[0] for numbers, _ in expected]
-        assert set(bare.detail_id.tolist()) <= {-1}
 
 
 def test_a_key_that_comes_late_is_kept_and_one_that_is_not_wanted_is_not() -> None:
