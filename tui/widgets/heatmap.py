@@ -41,7 +41,8 @@ class Heatmap(Panel):
     """Steps (equal parts where there are none), the device's streams, or all devices."""
 
     HELP = (
-        "Each row is a step (or an equal part of the window), all on the scale of the longest; "
+        "Each row is a step, all on the scale of the longest; part 1 to part 12 are equal parts of "
+        "the window, or of the selection, where it holds fewer than two steps. "
         "R shows a row for each stream of the device, or for each device, instead. "
         "The shade of a cell is the share of it spent in gaps, of a stream while it ran nothing "
         "itself; the letter is the owner of most of that, a capital from half of the cell on. "
