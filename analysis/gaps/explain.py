@@ -12,8 +12,8 @@ from whichlayer.analysis.gaps.host import is_lock
 from whichlayer.analysis.gaps.proofs import behind_line, lock_line, microseconds, proof_lines
 from whichlayer.analysis.gaps.surroundings import chain_line, meanwhile_lines, thread_name
 from whichlayer.analysis.gaps.unrecorded import (
-    RECORD_LAUNCH,
     holds_host,
+    record_launch,
     record_sync,
     record_thread,
     unattributed_fix,
@@ -85,7 +85,7 @@ def _where(trace: Trace, gaps: Gaps, index: int, culprit: int) -> Where:
     if culprit >= 0 and _on_cpu(trace, int(trace.launch[culprit])):
         return where_of(trace, int(trace.launch[culprit]))
     missing = launch < 0 and int(gaps.next_row[index]) >= 0
-    return Where(record=RECORD_LAUNCH if missing else record_place(trace))
+    return Where(record=record_launch(trace) if missing else record_place(trace))
 
 
 def _evidence(analysis: Analysis, index: int, culprit: int) -> list[str]:
@@ -131,7 +131,7 @@ def _ran(trace: Trace, row: int, length: int) -> list[str]:
     lines = [f"{line}: {', '.join(facts)}" if facts else line]
     launch = int(trace.launch[row])
     if launch < 0:
-        return [*lines, RECORD_LAUNCH]
+        return [*lines, record_launch(trace)]
     begun, ran = int(trace.start_ns[launch]), int(trace.start_ns[row])
     call, who = clean(trace.name(launch)), thread_name(trace, launch)
     took = microseconds(int(trace.end_ns[launch]) - begun)
@@ -165,7 +165,7 @@ def _launch_lines(
     if following < 0:
         return [f"nothing is recorded on the step's thread meanwhile: {record_thread(trace)}"]
     if launch < 0:
-        return [RECORD_LAUNCH]
+        return [record_launch(trace)]
     line = _launch_line(trace, piece, launch)
     if rule != "unattributed":
         return [line]

@@ -11,6 +11,8 @@ from whichlayer.analysis.trace.kinds import LaneKind, SliceKind
 RECORD_LAUNCH = (
     "the launch is not in the file: record from before it, with a warm-up step in the schedule"
 )
+_LAUNCH_NSIGHT = "the launch is not in the file: start nsys profile --trace=cuda,nvtx before the work is launched"
+_SYNC_NSIGHT = "record with nsys profile --trace=cuda,nvtx --cuda-event-trace=true"
 RECORD_SYNC = "record with _ExperimentalConfig(enable_cuda_sync_events=True)"
 _SYNC_ROCM = "record with rocprofv3 --sys-trace: it shows what the queues waited for"
 _SYSTEM_CUDA = (
@@ -25,8 +27,15 @@ _SYSTEM = "record with perf record -g, or py-spy record --native: they show what
 _PAGEABLE = "; pinned memory (pin_memory=True) would rule out the staging of the copy"
 
 
+def record_launch(trace: Trace) -> str:
+    """How to get the launch of work that has none in the file."""
+    return _LAUNCH_NSIGHT if trace.producer == "nsight" else RECORD_LAUNCH
+
+
 def record_sync(trace: Trace) -> str:
     """How to see what queued work waited for."""
+    if trace.producer == "nsight":
+        return _SYNC_NSIGHT
     return _SYNC_ROCM if _is_rocm(trace) else RECORD_SYNC
 
 
@@ -56,7 +65,7 @@ def unattributed_fix(trace: Trace, gaps: Gaps, index: int) -> str:
     if following < 0:
         return record_thread(trace)
     if launch < 0:
-        return RECORD_LAUNCH
+        return record_launch(trace)
     if int(trace.start_ns[launch]) > start:
         return record_system(trace) if holds_host(trace, culprit) else record_thread(trace)
     if int(trace.end_ns[launch]) > start:

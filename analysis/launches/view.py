@@ -34,6 +34,11 @@ RECORD_EARLIER = (
     "it does not count, so the queue was at least as deep; record from before it, with a warm-up "
     "step in the schedule"
 )
+_NSIGHT_LAUNCHES = "nsys profile --trace=cuda: delay and queue depth are read from the launch calls"
+_NSIGHT_EARLIER = (
+    "it does not count, so the queue was at least as deep; start nsys profile before the work is "
+    "launched"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,15 +190,16 @@ def _view(analysis: Analysis, device: int, bins: int) -> DeviceLaunches:
         empty_ns=empty_ns,
         starved_ns=late,
         series=launch_series(calls, depth, low, high, bins) if known else None,
-        record=_record(calls),
+        record=_record(calls, trace.producer == "nsight"),
     )
 
 
-def _record(calls: LaunchCalls) -> str:
+def _record(calls: LaunchCalls, nsight: bool) -> str:
     if not len(calls):
-        return RECORD_LAUNCHES
+        return _NSIGHT_LAUNCHES if nsight else RECORD_LAUNCHES
     every = int(calls.activities.sum()) + calls.unlinked
-    return RECORD_EARLIER if calls.unlinked > MOST_UNLINKED * every else ""
+    earlier = _NSIGHT_EARLIER if nsight else RECORD_EARLIER
+    return earlier if calls.unlinked > MOST_UNLINKED * every else ""
 
 
 def _quantile(value: Int64, share: float) -> int | None:

@@ -190,8 +190,8 @@ class _Reading:
         if SliceKind.KERNEL in kinds:
             yield TraceWarning(
                 "shapes",
-                "kernels have no bandwidth and are not judged: no operator shapes in an Nsight "
-                "recording; record with torch.profiler record_shapes",
+                "kernels have no bandwidth and are not judged, copies on the device apart: no "
+                "operator shapes in an Nsight recording; record with torch.profiler record_shapes",
             )
         if self._database.rows_at_most(gpu.GRAPHS):
             yield TraceWarning(

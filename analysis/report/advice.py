@@ -48,12 +48,21 @@ _NO_KERNELS = (
     "launches are recorded, their kernels are not"
 )
 
+_NSIGHT_LINKS = (
+    "nsys profile --trace=cuda,nvtx, started before the work is launched: without its launch "
+    "operator and cause of delay of a kernel are unknown"
+)
+_NSIGHT_SYNCS = "nsys profile --cuda-event-trace=true: what queued kernels waited for"
+#: What Nsight Systems records itself when it is asked for.
+_NSIGHT = {_LINKS: _NSIGHT_LINKS, _SYNCS: _NSIGHT_SYNCS}
+
 #: One wording for one thing: what a place asks for reads as it does elsewhere in the report.
 _KNOWN = (
     ("with_stack=True", _STACKS),
     ("record_shapes=True", _SHAPES),
     ("the launch is not in the file", _LINKS),
     ("enable_cuda_sync_events", _SYNCS),
+    ("--cuda-event-trace", _SYNCS),
 )
 
 _MINIMUM_SHARE = 0.01
@@ -72,8 +81,15 @@ def recording_advice(analysis: Analysis) -> tuple[str, ...]:
     places = [one.where.record for one in analysis.findings if one.where.record != NO_FRAME]
     unknown = [one.fix for one in analysis.findings if one.rule == "unattributed"]
     lines += [_in_one_wording(asked) for asked in (*places, *unknown) if asked]
+    if analysis.trace.producer == "nsight":
+        own = [_NSIGHT[line] for line in lines if line in _NSIGHT]
+        own += [line for line in lines if "nsys profile" in line]
+        lines = [line for line in lines if line not in _NSIGHT and "nsys profile" not in line]
+    else:
+        own = []
     if analysis.trace.producer != "pytorch" and lines:
         lines.insert(0, "PyTorch's profiler: its trace holds what this one cannot")
+    lines = own + lines
     return tuple(dict.fromkeys(lines))
 
 

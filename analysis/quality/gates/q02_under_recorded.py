@@ -36,6 +36,7 @@ GATE = Gate(
 
 _UNRELIABLE = "idle figures are unreliable"
 _RECORD = f"{_UNRELIABLE}; record again with schedule(warmup=2) and fewer steps"
+_NSIGHT = f"{_UNRELIABLE}; record again, a shorter stretch, with nsys profile --trace=cuda,nvtx"
 _CUT = f"{_UNRELIABLE}, for their kernels may be in what is missing from the file"
 _DAMAGED = frozenset({"truncated", "damaged", "too-large"})
 
@@ -45,7 +46,9 @@ def check(recording: Recording) -> Iterator[TraceWarning]:
     if not recording.devices:
         return
     trace, window = recording.trace, recording.window
-    advice = _CUT if any(w.code in _DAMAGED for w in trace.warnings) else _RECORD
+    advice = _NSIGHT if trace.producer == "nsight" else _RECORD
+    if any(w.code in _DAMAGED for w in trace.warnings):
+        advice = _CUT
     lost = lost_launches(trace)
     steps = [s for s in shares_by_step(trace, window, lost) if s.share > MAX_LOST]
     if steps:

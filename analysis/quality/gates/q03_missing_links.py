@@ -30,7 +30,8 @@ def check(recording: Recording) -> Iterator[TraceWarning]:
     """One warning for each device beyond the threshold."""
     how = ": schedule(warmup=2), ProfilerActivity.CPU"
     if recording.trace.producer != "pytorch":
-        how = ""
+        nsight = recording.trace.producer == "nsight"
+        how = ": nsys profile --trace=cuda,nvtx, without --delay" if nsight else ""
     for activities in recording.devices:
         missing = _unlinked(recording.trace, activities)
         share = missing / len(activities)

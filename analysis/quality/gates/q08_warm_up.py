@@ -35,12 +35,14 @@ def check(recording: Recording) -> Iterator[TraceWarning]:
         return
     length = [step.end_ns - step.start_ns for step in steps]
     usual = float(np.median(length))
+    nsight = recording.trace.producer == "nsight"
+    how = "start the capture range two steps later" if nsight else "record with schedule(warmup=2)"
     if usual > 0 and length[0] > WARM_UP_RATIO * usual:
         yield TraceWarning(
             GATE.id,
             f"the first step is {length[0] / usual:.1f} times the median (threshold "
             f"{WARM_UP_RATIO}): warm-up; leave it out with --steps "
-            f"{steps[1].number}:{steps[-1].number}, or record with schedule(warmup=2)",
+            f"{steps[1].number}:{steps[-1].number}, or {how}",
         )
 
 

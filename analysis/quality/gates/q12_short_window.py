@@ -28,10 +28,12 @@ GATE = Gate(
 def check(recording: Recording) -> Iterator[TraceWarning]:
     """One warning where GPU work was recorded in a single step."""
     steps = len(recording.window.steps)
+    nsight = recording.trace.producer == "nsight"
+    how = "in one capture range" if nsight else "with schedule(warmup=2, active=3)"
     if recording.devices and 0 < steps < MIN_STEPS:
         yield TraceWarning(
             GATE.id,
             f"the window holds a single step (threshold {MIN_STEPS}): verdicts are hints; record "
-            "at least three with schedule(warmup=2, active=3)",
+            f"at least three {how}",
             severity=Severity.DOUBT,
         )
