@@ -76,6 +76,7 @@ def count_text(count: int, noun: str) -> str:
 
 _PARTED = re.compile(
     r"(?<=\d) (?=(?:%|[nµm]?s|[kMGTP]?i?B(?:/s)?|[kMGTP]?FLOP(?:/s|/B)?)(?![^\W_]))"
+    r"|(?<=≤) (?=\d)"
 )
 
 
