@@ -15,7 +15,7 @@ from whichlayer.analysis.kernels.launch_shapes import LaunchShapes
 from whichlayer.analysis.kernels.marks import tensor_cores
 from whichlayer.analysis.kernels.measure import Measured
 from whichlayer.analysis.kernels.names import short_name
-from whichlayer.analysis.kernels.numbering import number_pairs
+from whichlayer.analysis.kernels.numbering import first_of, number_pairs
 from whichlayer.analysis.kernels.occupancy import LaunchShape, Residency, residency
 from whichlayer.analysis.kernels.ruling import Ruling
 from whichlayer.analysis.kernels.units import bytes_of
@@ -63,7 +63,10 @@ def build_groups(
     inverse, count = number_pairs(trace.name_id[given.row[index]], second)
     total = np.zeros(count, np.int64)
     np.add.at(total, inverse, given.owned_ns[index])
-    by_time = np.lexsort((np.arange(count), -total))
+    # Of groups that take as long the one that ran first; numbers of names and arguments depend on
+    # what else was read of the file.
+    first = first_of(inverse, count)
+    by_time = np.lexsort((first, trace.name_id[given.row[index[first]]], -total))
     place = np.empty(count, np.int64)
     place[by_time] = np.arange(count)
     group[index] = place[inverse]

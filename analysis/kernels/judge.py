@@ -173,7 +173,10 @@ def judge(
         trace, place, begun, effective, len(_Variant) * len(populations),
         thresholds_of(kernel_drift.RULE, settings),
     )  # fmt: skip
-    verdicts = _rule(units, populations, place, timing, drift, distinct, floors, settings)
+    verdicts = _rule(
+        units, populations, place, timing, drift, distinct, floors, settings,
+        _asked(units, cluster, place, len(_Variant) * len(populations), owned_ns),
+    )  # fmt: skip
     fraction, judged = _losses(verdicts, place, timing)
     return _spread(
         trace, verdicts, units, place, fraction, judged, launches, calls,
@@ -251,8 +254,13 @@ def _rule(
     peaks: list[DeviceMatch],
     floors: list[Floor],
     settings: Settings,
+    asked: Bool,
 ) -> _Verdicts:
-    """Judge each population, units that overlap others or form a chain apart from the rest."""
+    """Judge each population, units that overlap others or form a chain apart from the rest.
+
+    Args:
+        asked: bool (places,), those that anybody asks for, which saves judging all others.
+    """
     count = len(_Variant) * len(populations)
     calls = np.bincount(place, minlength=count)
     times = np.bincount(place, weights=timing.effective, minlength=count)
@@ -262,7 +270,7 @@ def _rule(
     among = _among(units, populations, timing.time, drift)
     launches = units.launches[units.first].tolist()
     found = _Verdicts([None] * count, [_NOTHING] * count)
-    for index in np.flatnonzero(calls).tolist():
+    for index in np.flatnonzero(asked & (calls > 0)).tolist():
         base, variant = divmod(index, len(_Variant))
         at, number = populations.match[base], int(calls[index])
         measured = populations.measured(
@@ -277,6 +285,16 @@ def _rule(
             ruling = replace(ruling, judged=False, rule="", layer=Layer.UNKNOWN, why=_SPOILT)
         found.measured[index] = measured
         found.rulings[index] = ruling
+    return found
+
+
+def _asked(units: Units, cluster: Int64, place: Int64, count: int, owned_ns: Int64) -> Bool:
+    """Places with a unit in the window, or beside one that is: bool (places,)."""
+    inside = (units.of_activity >= 0) & (owned_ns > 0)
+    near = np.zeros(int(cluster.max(initial=-1)) + 1, np.bool_)
+    near[cluster[units.of_activity[inside]]] = True
+    found = np.zeros(count, np.bool_)
+    found[place[near[cluster]]] = True
     return found
 
 

@@ -35,16 +35,17 @@ class Replayed:
     end_ns: Int64
 
 
-def replay(schedule: Schedule, first: int, removal: Removal) -> Replayed:
+def replay(schedule: Schedule, first: int, removal: Removal, stop: int | None = None) -> Replayed:
     """Replay the calls from ``first`` on, linear in calls and work.
 
     Args:
         schedule: the recording.
         first: index of the first call to replay; earlier ones stay as recorded.
         removal: what is taken away.
+        stop: index of the first call that nobody asks for any more; it and its work are left out.
     """
     run = _Pass(schedule, first, removal)
-    run.go(first)
+    run.go(first, len(schedule.calls) if stop is None else stop)
     return Replayed(
         np.array(run.left, np.int64), np.array(run.starts, np.int64), np.array(run.ends, np.int64)
     )
@@ -94,8 +95,8 @@ class _Pass:
         # By how much each thread is off its recorded times; the last is for no thread at all.
         self.shift = [0] * (max(self.lane, default=-1) + 2)
 
-    def go(self, first: int) -> None:
-        """Work out every call from ``first`` on."""
+    def go(self, first: int, stop: int) -> None:
+        """Work out every call from ``first`` to ``stop``."""
         kind_of, lane_of, enter, leave = self.kind, self.lane, self.enter, self.leave
         after, behind_of, shift, busy = self.after, self.first_work, self.shift, self.busy
         stream_of, spacing, ready, duration = self.stream, self.spacing, self.ready, self.duration
@@ -107,7 +108,7 @@ class _Pass:
             self.timing.depth,
             self.usual,
         )
-        for n in range(first, len(kind_of)):
+        for n in range(first, stop):
             kind, lane = kind_of[n], lane_of[n]
             now = enter[n] + shift[lane]
             if after[n] >= 0:

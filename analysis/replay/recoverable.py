@@ -82,7 +82,7 @@ class Replayer:
         if base is None or not removals:
             return None
         removal = removals[0] if len(removals) == 1 else combined(base.schedule, removals)
-        end = base.finish(replay(base.schedule, base.first, removal))
+        end = base.finish(replay(base.schedule, base.first, removal, base.stop))
         return max(base.end_ns - end, 0) * len(self._devices)
 
     def without_cause(self, rule: str, gaps: Gaps) -> int | None:
@@ -154,7 +154,10 @@ class _Base:
         loose = calls.kind[work.call[self._ends]] == CallKind.DEVICE
         self.unlinked = float(loose.mean()) if len(loose) else 0.0
         self.recorded_end_ns = self._last(work.end_ns, calls.leave_ns)
-        self.end_ns = self.finish(replay(schedule, self.first, nothing(schedule)))
+        # What comes later has no effect on the end.
+        asked = np.concatenate((work.call[self._ends], self._points))
+        self.stop = max(int(asked.max(initial=-1)) + 1, self.first)
+        self.end_ns = self.finish(replay(schedule, self.first, nothing(schedule), self.stop))
 
     def finish(self, replayed: Replayed) -> int:
         """When the last of the window's work, and its last step, has ended."""
