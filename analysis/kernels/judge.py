@@ -258,8 +258,7 @@ def _rule(
 ) -> _Verdicts:
     """Judge each population, units that overlap others or form a chain apart from the rest.
 
-    Args:
-        asked: bool (places,), those that anybody asks for, which saves judging all others.
+    ``asked`` tells, by place, those that anybody asks for, which saves judging all others.
     """
     count = len(_Variant) * len(populations)
     calls = np.bincount(place, minlength=count)
