@@ -96,18 +96,18 @@ def test_a_part_that_was_read_is_reported_as_one_that_was_cut(made: Path, wanted
     assert reported(part, wanted) == reported(cut(load(made), wanted), wanted)
 
 
-def test_phases_launches_and_throughput_are_known_of_a_part(made: Path) -> None:
+def test_phases_launches_and_coverage_are_known_of_a_part(made: Path) -> None:
     found = reported(load(made, steps=(2, 3)), Wanted((2, 3)))
     assert isinstance(found, dict)
     assert all(row["host_phases"] and row["device_phases"] for row in found["steps"]["rows"])
     assert found["steps"]["phases_record"] is None
     assert all(one["launches"] > 0 for one in found["launches"][0]["steps"])
-    assert found["throughput"]["flops_per_step"] > 0 and found["coverage"]["bytes_share"] > 0
+    assert found["throughput"]["steps"] == 2 and found["coverage"]["bytes_share"] > 0
 
 
 def test_samples_are_reported_alike() -> None:
     folder = Path(__file__).parents[3] / "sample_traces"
-    paths = sorted(folder.glob("**/*.json*"))
+    paths = sorted(folder.glob("*.json.gz"))
     for path in paths[:12]:
         assert_same_reports(path, load(path))
     assert paths
