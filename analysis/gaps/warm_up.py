@@ -20,6 +20,8 @@ from whichlayer.analysis.window import steps_on
 LATER_SHARE = 0.10
 #: Fewer recorded steps show no steady state.
 MIN_STEPS = 3
+#: A launch of this length loads what it launches (usual: 3 to 20 µs).
+_SLOW_LAUNCH_NS = 1_000_000
 
 
 def without_warm_up(gaps: Gaps, trace: Trace, marks: Marks, devices: Sequence[Activities]) -> Gaps:
@@ -36,26 +38,18 @@ def without_warm_up(gaps: Gaps, trace: Trace, marks: Marks, devices: Sequence[Ac
     early = _first_compiles(gaps, trace, marks)
     if trace.host_steps:
         first = _first_ends(trace, devices)[gaps.device]
-        if len(trace.host_steps) >= MIN_STEPS and _stops(trace, marks, "allocator", LATER_SHARE):
-            early |= (gaps.cause == cause_code("allocator")) & (gaps.start_ns < first)
-        early |= _first_loads(gaps, trace, first)
+        for rule in ("allocator", "module-load"):
+            if len(trace.host_steps) >= MIN_STEPS and _stops(trace, marks, rule, LATER_SHARE):
+                early |= (gaps.cause == cause_code(rule)) & (gaps.start_ns < first)
     cause[early], layer[early] = cause_code("warm-up"), int(cause_rules()["warm-up"].layer)
     return replace(gaps, cause=cause, layer=layer)
 
 
-def _first_loads(gaps: Gaps, trace: Trace, first: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Pieces of the first step's loading where later steps load next to nothing: bool (gaps,).
-
-    The pieces decide: loading is told from slow calls, not from slices of its own.
-    """
-    loads = gaps.cause == cause_code("module-load")
-    if len(trace.host_steps) < MIN_STEPS:
-        return np.zeros(len(gaps), np.bool_)
-    length = gaps.end_ns - gaps.start_ns
-    inside = gaps.start_ns < first
-    early, later = int(length[loads & inside].sum()), int(length[loads & ~inside].sum())
-    stops = later / (len(trace.host_steps) - 1) < LATER_SHARE * early
-    return np.asarray(loads & inside & stops)
+def _loading(trace: Trace, marks: Marks) -> NDArray[np.intp]:
+    """Calls that load: by name, and launches that take far longer than any launch does."""
+    launches = np.unique(trace.launch[trace.launch >= 0])
+    slow = trace.end_ns[launches] - trace.start_ns[launches] >= _SLOW_LAUNCH_NS
+    return np.union1d(np.flatnonzero(marks.code == cause_code("module-load")), launches[slow])
 
 
 def _first_ends(trace: Trace, devices: Sequence[Activities]) -> NDArray[np.int64]:
@@ -93,6 +87,8 @@ def _first_compiles(gaps: Gaps, trace: Trace, marks: Marks) -> NDArray[np.bool_]
 def _stops(trace: Trace, marks: Marks, rule: str, share: float) -> bool:
     """Whether slices of a cause belong to the first recorded step alone."""
     rows = np.flatnonzero(marks.code == cause_code(rule))
+    if rule == "module-load":
+        rows = _loading(trace, marks)
     outermost = ~np.isin(trace.parent[rows], rows)
     rows = rows[outermost]
     length = trace.end_ns[rows] - trace.start_ns[rows]
