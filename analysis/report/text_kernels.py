@@ -90,9 +90,9 @@ def kernel_lines(analysis: Analysis) -> list[str]:
     notes = FlagNotes()
     rows = [_row(one, notes) for one in shown]
     needless = any(one.of_roof() == 0 for one in shown)
-    mark = f" ({NOT_NEEDED}: need not run)" if needless else ""
+    mark = f"; {NOT_NEEDED} need not run" if needless else ""
     return [
-        f"KERNELS  {of}; of roof: what a well-made kernel takes, over what it took{mark}",
+        f"KERNELS  {of}; of roof: a well-made kernel's time over its own{mark}",
         *table(_columns(max(len(row[-1]) for row in rows)), rows, indent="  "),
         *(line for mark, text in notes.used() for line in wrap(text, f"  {mark}  ")),
         *unjudged_lines(analysis),
