@@ -64,7 +64,10 @@ def test_the_limit_is_told_that_holds_for_the_card(
 ) -> None:
     rate = {"A100 SXM4 40GB": 312e6, "GeForce RTX 4090": 165.2e6}[card]  # per µs, bf16
     program = Program()
-    shapes = {"Input Dims": [[4096, 4096], [4096, 4096]], "Input type": ["c10::BFloat16"] * 2}
+    shapes: dict[str, Any] = {
+        "Input Dims": [[4096, 4096], [4096, 4096]],
+        "Input type": ["c10::BFloat16"] * 2,
+    }
     micros = 2 * 4096**3 / (rate * share)
     options = Options(device_model=card)
     for number in range(2):
