@@ -230,7 +230,8 @@ def _judge_stretches(states: HostStates, trace: Trace, lanes: Sequence[int]) -> 
     state[weak & short] = Doing.DISPATCH
     long = weak & ~short
     python = long & ~idle & (state == Doing.PYTHON)
-    python |= long & (state == Doing.ANNOTATED) & _names_it(states, trace)
+    noted = np.flatnonzero(long & (state == Doing.ANNOTATED))
+    python[noted] = _names_it(states, trace, noted)
     # A crumb between a frame's end and the next operator belongs to the Python around it.
     crumb = long & ~python & (np.append(np.diff(start), 0) < CRUMB_NS)
     python |= crumb & (np.append(False, python[:-1]) | np.append(python[1:], False))
@@ -266,15 +267,15 @@ def _generated_names(trace: Trace) -> NDArray[np.bool_]:
     return np.array([is_generated(text) for text in trace.strings], np.bool_)
 
 
-def _names_it(states: HostStates, trace: Trace) -> NDArray[np.bool_]:
+def _names_it(states: HostStates, trace: Trace, at: NDArray[np.intp]) -> NDArray[np.bool_]:
     """Where an annotation is about little else than this stretch, it says what was done.
 
     One around a whole iteration says nothing about a hole in it.
     """
-    row = np.maximum(states.row, 0)
-    length = np.append(np.diff(states.start_ns), 0)
+    row = np.maximum(states.row[at], 0)
+    length = np.append(np.diff(states.start_ns), 0)[at]
     whole = trace.end_ns[row] - trace.start_ns[row]
-    return np.asarray((states.row >= 0) & (2 * length >= whole))
+    return np.asarray((states.row[at] >= 0) & (2 * length >= whole))
 
 
 def _run_lengths(start: NDArray[np.int64], member: NDArray[np.bool_]) -> NDArray[np.int64]:
