@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from whichlayer.analysis.communication.job import Job, RankSummary
-from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.report import json_values as values
 from whichlayer.analysis.report.json_comparison import comparison_fields, lateness_fields
 from whichlayer.analysis.report.json_report import SCHEMA_VERSION
-from whichlayer.analysis.results import Budget, Finding
+from whichlayer.analysis.report.json_tables import finding_fields, layer_fields
 
 #: What to do where the links' speed is not given.
 RECORD_LINKS = (
@@ -44,12 +43,12 @@ def _job(job: Job) -> dict[str, Any]:
             "text": values.words(job.verdict.text),
             "caveat": values.words(job.verdict.caveat),
         },
-        "layers": None if job.budget is None else _layers(job.budget),
+        "layers": None if job.budget is None else layer_fields(job.budget),
         "link_gbps": values.number(job.link_gbps),
         "links": None if known_slow else RECORD_LINKS,
         "comparison": None if job.comparison is None else comparison_fields(job.comparison),
         "why": values.words(job.why),
-        "findings": [_finding(finding) for finding in job.findings],
+        "findings": [finding_fields(finding) for finding in job.findings],
     }
 
 
@@ -79,7 +78,7 @@ def _rank(job: Job, rank: RankSummary) -> dict[str, Any]:
         "verdict": None
         if verdict is None
         else {"side": verdict.side, "text": values.words(verdict.text)},
-        "layers": None if budget is None else _layers(budget),
+        "layers": None if budget is None else layer_fields(budget),
         "devices": [
             {
                 "index": device.number,
@@ -96,31 +95,5 @@ def _rank(job: Job, rank: RankSummary) -> dict[str, Any]:
             for device, overlap in zip(rank.devices, rank.communication, strict=True)
         ],
         "lateness": lateness,
-        "findings": [_finding(finding) for finding in rank.findings],
-    }
-
-
-def _layers(budget: Budget) -> dict[str, Any]:
-    lost = {layer: budget.lost_to(layer) for layer in Layer}
-    lost[Layer.NONE] += budget.at_roof_ns + budget.spacing_ns + budget.edge_ns
-    return {
-        "layers": {layer.id: values.microseconds(ns) for layer, ns in lost.items()},
-        "unjudged_us": values.microseconds(budget.unjudged_ns),
-        "total_us": values.microseconds(budget.total_ns),
-    }
-
-
-def _finding(finding: Finding) -> dict[str, Any]:
-    return {
-        "rule": finding.rule,
-        "layer": finding.layer.id,
-        "title": values.words(finding.title),
-        "time_us": values.microseconds(finding.time_ns),
-        "recoverable_us": values.microseconds(finding.recoverable_ns),
-        "share": values.number(finding.share),
-        "fix": values.words(finding.fix),
-        "where": values.place(finding.where),
-        "evidence": values.texts(finding.evidence),
-        "confidence": finding.confidence,
-        "threshold": values.words(finding.threshold),
+        "findings": [finding_fields(finding) for finding in rank.findings],
     }

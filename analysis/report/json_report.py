@@ -14,7 +14,7 @@ from whichlayer.analysis.report.json_coverage import coverage_fields
 from whichlayer.analysis.report.json_covered import covered_fields
 from whichlayer.analysis.report.json_launches import launch_rows
 from whichlayer.analysis.report.json_steps import step_fields
-from whichlayer.analysis.report.json_tables import finding_rows, gap_rows, kernel_rows
+from whichlayer.analysis.report.json_tables import finding_rows, gap_rows, kernel_rows, layer_fields
 from whichlayer.analysis.report.json_trace import device_rows, step_rows, trace_fields
 from whichlayer.analysis.results import Analysis, Budget
 
@@ -47,14 +47,14 @@ def render(analysis: Analysis) -> bytes:
             "text": values.words(analysis.verdict.text),
             "caveat": values.words(analysis.verdict.caveat),
         },
-        **_layers(analysis.budget),
+        **layer_fields(analysis.budget),
         "budget": _budget(analysis.budget),
         "layers_by_device": values.rows(
-            {"device": device.number, **_layers(budget)}
+            {"device": device.number, **layer_fields(budget)}
             for device, budget in zip(analysis.devices, analysis.budget_by_device, strict=True)
         ),
         "layers_by_step": values.rows(
-            {"step": step.number, **_layers(budget)}
+            {"step": step.number, **layer_fields(budget)}
             for step, budget in zip(analysis.window.steps, analysis.budget_by_step, strict=True)
         ),
         "steps": step_fields(analysis),
@@ -70,17 +70,6 @@ def render(analysis: Analysis) -> bytes:
         "not_analysed": NOT_ANALYSED,
     }
     return values.document(fields)
-
-
-def _layers(budget: Budget) -> dict[str, Any]:
-    """The layer budget; ``layers`` and ``unjudged_us`` together are ``total_us`` exactly."""
-    lost = {layer: budget.lost_to(layer) for layer in Layer}
-    lost[Layer.NONE] += budget.at_roof_ns + budget.spacing_ns + budget.edge_ns
-    return {
-        "layers": {layer.id: values.microseconds(ns) for layer, ns in lost.items()},
-        "unjudged_us": values.microseconds(budget.unjudged_ns),
-        "total_us": values.microseconds(budget.total_ns),
-    }
 
 
 def _budget(budget: Budget) -> dict[str, Any]:

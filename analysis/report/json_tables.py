@@ -10,7 +10,7 @@ import numpy as np
 from whichlayer.analysis.gaps.explain import explain_gap
 from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.report import json_values as values
-from whichlayer.analysis.results import Analysis, Finding, GapKind, KernelGroup, Region
+from whichlayer.analysis.results import Analysis, Budget, Finding, GapKind, KernelGroup, Region
 
 
 def gap_rows(analysis: Analysis) -> Iterator[dict[str, Any]]:
@@ -59,7 +59,8 @@ def judged_calls(analysis: Analysis) -> list[int]:
 def finding_rows(analysis: Analysis) -> Iterator[dict[str, Any]]:
     """Every finding, most valuable first."""
     for finding in analysis.findings:
-        yield _finding(analysis, finding)
+        regions = [_region(analysis, region) for region in finding.regions]
+        yield finding_fields(finding, regions)
 
 
 def _kernel(group: KernelGroup, judged: int) -> dict[str, Any]:
@@ -101,7 +102,8 @@ def _kernel(group: KernelGroup, judged: int) -> dict[str, Any]:
     }
 
 
-def _finding(analysis: Analysis, finding: Finding) -> dict[str, Any]:
+def finding_fields(finding: Finding, regions: list[dict[str, Any]] | None = None) -> dict[str, Any]:
+    """A finding; without its regions where they are None, as in a report of several recordings."""
     return {
         "rule": finding.rule,
         "layer": finding.layer.id,
@@ -112,9 +114,20 @@ def _finding(analysis: Analysis, finding: Finding) -> dict[str, Any]:
         "fix": values.words(finding.fix),
         "where": values.place(finding.where),
         "evidence": values.texts(finding.evidence),
-        "regions": [_region(analysis, region) for region in finding.regions],
+        **({} if regions is None else {"regions": regions}),
         "confidence": finding.confidence,
         "threshold": values.words(finding.threshold),
+    }
+
+
+def layer_fields(budget: Budget) -> dict[str, Any]:
+    """The layer budget; ``layers`` and ``unjudged_us`` together are ``total_us`` exactly."""
+    lost = {layer: budget.lost_to(layer) for layer in Layer}
+    lost[Layer.NONE] += budget.at_roof_ns + budget.spacing_ns + budget.edge_ns
+    return {
+        "layers": {layer.id: values.microseconds(ns) for layer, ns in lost.items()},
+        "unjudged_us": values.microseconds(budget.unjudged_ns),
+        "total_us": values.microseconds(budget.total_ns),
     }
 
 
