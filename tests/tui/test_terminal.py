@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Sequence
@@ -54,15 +55,22 @@ class Terminal:
                 raise AssertionError(f"no {text!r} on the screen:\n{self.text}") from end
         return self.text
 
-    def read(self) -> None:
+    def read(self, limit: float = LIMIT) -> None:
         """Take what the program writes next."""
-        got = self.child.read_nonblocking(1 << 16, timeout=LIMIT)
+        got = self.child.read_nonblocking(1 << 16, timeout=limit)
         self.sent += got
         self._stream.feed(got)
 
-    def garble(self, text: str) -> None:
-        """Write over the screen, as another program may."""
-        self._stream.feed(f"\x1b[6;1H{text}".encode())
+    def settle(self) -> None:
+        """Read until the program has written nothing for a second."""
+        with contextlib.suppress(pexpect.TIMEOUT):
+            while True:
+                self.read(1)
+
+    def garble(self, text: str, over: str) -> None:
+        """Write over a text on the screen, as another program may."""
+        line = next(i for i, shown in enumerate(self._screen.display, 1) if over in shown)
+        self._stream.feed(f"\x1b[{line};1H{text}".encode())
 
     def press(self, keys: str) -> None:
         self.child.send(keys)
@@ -129,7 +137,8 @@ def test_a_file_that_is_no_trace_is_one_line_and_status_two(tmp_path: Path) -> N
 def test_a_key_draws_anew_what_another_program_wrote_over() -> None:
     terminal = Terminal(str(SAMPLE))
     terminal.wait_for("● ready")
-    terminal.garble("a message to all terminals")
+    terminal.settle()
+    terminal.garble("a message to all terminals", over="GPU0 s7")
     assert "GPU0 s7" not in terminal.text
     terminal.press("\x0c")
     terminal.wait_for("GPU0 s7")
