@@ -24,6 +24,7 @@ from whichlayer.analysis.errors import TraceError
 from whichlayer.analysis.findings.verdict import verdict_of
 from whichlayer.analysis.options import Options
 from whichlayer.analysis.pipeline import analyse
+from whichlayer.analysis.ranks import find_rank, find_world_size
 from whichlayer.analysis.results import Analysis, Budget, Device, Finding, Verdict, Window
 from whichlayer.analysis.text import clean
 from whichlayer.analysis.trace.columns import Trace
@@ -210,7 +211,7 @@ def _summary(
         path=path,
         rank=rank,
         name=clean(name),
-        world_size=_count(trace.header, "world_size"),
+        world_size=_credible(find_world_size(trace.header)),
         window=analysis.window,
         verdict=analysis.verdict,
         budget=analysis.budget,
@@ -223,7 +224,7 @@ def _summary(
 
 def _rank_of(header: Mapping[str, Any], path: str) -> int | None:
     """The rank that a recording tells, else that of its file's name."""
-    told = _count(header, "rank")
+    told = _credible(find_rank(header))
     return rank_of_file(path) if told is None else told
 
 
@@ -233,11 +234,9 @@ def rank_of_file(path: str) -> int | None:
     return int(found[1]) if found else None
 
 
-def _count(header: Mapping[str, Any], key: str) -> int | None:
-    info = header.get("distributedInfo")
-    value = info.get(key) if isinstance(info, Mapping) else None
-    good = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 31
-    return int(value) if good and isinstance(value, int) else None
+def _credible(number: int | None) -> int | None:
+    """A number of ranks as recorded, None where no job has so many."""
+    return number if number is not None and number < 1 << 31 else None
 
 
 def _world_size(ranks: Sequence[RankSummary]) -> int | None:

@@ -36,20 +36,26 @@ def without_warm_up(gaps: Gaps, trace: Trace, marks: Marks, devices: Sequence[Ac
         return gaps
     cause, layer = gaps.cause.copy(), gaps.layer.copy()
     early = _first_compiles(gaps, trace, marks)
-    if trace.host_steps:
+    if len(trace.host_steps) >= MIN_STEPS:
         first = _first_ends(trace, devices)[gaps.device]
-        for rule in ("allocator", "module-load"):
-            if len(trace.host_steps) >= MIN_STEPS and _stops(trace, marks, rule, LATER_SHARE):
+        calls = {"allocator": _marked(marks, "allocator"), "module-load": _loading(trace, marks)}
+        for rule, rows in calls.items():
+            if _stops(trace, rows, LATER_SHARE):
                 early |= (gaps.cause == cause_code(rule)) & (gaps.start_ns < first)
     cause[early], layer[early] = cause_code("warm-up"), int(cause_rules()["warm-up"].layer)
     return replace(gaps, cause=cause, layer=layer)
+
+
+def _marked(marks: Marks, rule: str) -> NDArray[np.intp]:
+    """Slices that are marks of a cause."""
+    return np.flatnonzero(marks.code == cause_code(rule))
 
 
 def _loading(trace: Trace, marks: Marks) -> NDArray[np.intp]:
     """Calls that load: by name, and launches that take far longer than any launch does."""
     launches = np.unique(trace.launch[trace.launch >= 0])
     slow = trace.end_ns[launches] - trace.start_ns[launches] >= _SLOW_LAUNCH_NS
-    return np.union1d(np.flatnonzero(marks.code == cause_code("module-load")), launches[slow])
+    return np.union1d(_marked(marks, "module-load"), launches[slow])
 
 
 def _first_ends(trace: Trace, devices: Sequence[Activities]) -> NDArray[np.int64]:
@@ -66,7 +72,8 @@ def _first_compiles(gaps: Gaps, trace: Trace, marks: Marks) -> NDArray[np.bool_]
     begun = np.where(gaps.culprit_row >= 0, trace.start_ns[rows], gaps.start_ns)
     if trace.host_steps:
         limit = float(cause_rules()["recompile"].thresholds["later_share"])
-        if len(trace.host_steps) > 1 and not _stops(trace, marks, "recompile", limit):
+        recompiles = _marked(marks, "recompile")
+        if len(trace.host_steps) > 1 and not _stops(trace, recompiles, limit):
             return np.zeros(len(gaps), np.bool_)
         later = (
             trace.host_steps[1].start_ns
@@ -84,11 +91,8 @@ def _first_compiles(gaps: Gaps, trace: Trace, marks: Marks) -> NDArray[np.bool_]
     return np.asarray(pieces & known & (begun <= opened))
 
 
-def _stops(trace: Trace, marks: Marks, rule: str, share: float) -> bool:
-    """Whether slices of a cause belong to the first recorded step alone."""
-    rows = np.flatnonzero(marks.code == cause_code(rule))
-    if rule == "module-load":
-        rows = _loading(trace, marks)
+def _stops(trace: Trace, rows: NDArray[np.intp], share: float) -> bool:
+    """Whether slices belong to the first recorded step alone."""
     outermost = ~np.isin(trace.parent[rows], rows)
     rows = rows[outermost]
     length = trace.end_ns[rows] - trace.start_ns[rows]
