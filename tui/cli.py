@@ -1,6 +1,6 @@
 """The ``whichlayer`` command: what was typed becomes a screen, a report or one line of error.
 
-Exit status: 0 fine; 2 the input or the command line is wrong, with one line on standard
+Exit status: 0 fine; 1 a limit given to ``check`` is broken; 2 the input or the command line is wrong, with one line on standard
 error; 70 a defect of whichlayer itself, also in one line; 130 interrupted.
 
 Everything but the command line itself is imported by the command that needs it: the help
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from whichlayer.analysis.results import Analysis, Options
     from whichlayer.analysis.trace.columns import Trace
 
-FINE, WRONG_INPUT, DEFECT, INTERRUPTED = 0, 2, 70, 130
+FINE, BROKEN_LIMIT, WRONG_INPUT, DEFECT, INTERRUPTED = 0, 1, 2, 70, 130
 
 TRACEBACK_VARIABLE = "WHICHLAYER_TRACEBACK"
 """Environment variable that, when set, lets a defect show its traceback."""
@@ -95,6 +95,7 @@ def _open(arguments: Sequence[str]) -> int:
         prog="whichlayer",
         usage="whichlayer FILE [options]\n"
         "       whichlayer report FILE [--format NAME] [-o FILE] [options]\n"
+        "       whichlayer check FILE ... [limits] [options]\n"
         "       whichlayer demo [NAME] [options]\n"
         "       whichlayer rules [ID ...]\n"
         "       whichlayer cache [clear]",
@@ -166,9 +167,28 @@ def _report(arguments: Sequence[str]) -> int:
         if report_job(typed, _load, _keep, _options, _write):
             return FINE
     trace = _load(typed.file, typed)
-    _write(render(_analyse(trace, typed), typed.format), typed.output)
+    _write(render(_analyse(typed.file, trace, typed), typed.format), typed.output)
     _keep(trace, typed)
     return FINE
+
+
+def _check(arguments: Sequence[str]) -> int:
+    from whichlayer.tui.check_command import add_limit_options, check, limits_of
+
+    parser = Parser(
+        prog="whichlayer check",
+        description="Hold recordings to limits: exit status 1 and one line for each that is broken.",
+    )
+    parser.add_argument("files", metavar="FILE", nargs="+", help=_FILE_HELP)
+    add_limit_options(parser)
+    add_analysis_options(parser)
+    typed = parser.parse_args(arguments)
+    limits = limits_of(typed)
+    status = FINE
+    for line, broken in check(typed, limits, _load, _analyse, _keep, _options):
+        _write(f"{line}\n".encode(), None)
+        status = BROKEN_LIMIT if broken else status
+    return status
 
 
 def _rules(arguments: Sequence[str]) -> int:
@@ -201,6 +221,7 @@ def _cache(arguments: Sequence[str]) -> int:
 _COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "demo": _demo,
     "report": _report,
+    "check": _check,
     "rules": _rules,
     "cache": _cache,
 }
@@ -284,10 +305,10 @@ def _keep(trace: Trace, typed: Namespace) -> None:
     keep(trace)
 
 
-def _analyse(trace: Trace, typed: Namespace) -> Analysis:
+def _analyse(path: str, trace: Trace, typed: Namespace) -> Analysis:
     from whichlayer.analysis import analyse
 
-    with _refusals(typed.file, typed):
+    with _refusals(path, typed):
         return analyse(trace, _options(typed))
 
 
