@@ -5,6 +5,7 @@ It fits a terminal and a chat message: plain text, at most 100 columns.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from whichlayer.analysis.quality.effects import doubts
@@ -40,6 +41,22 @@ _DEVICE_COLUMNS = (
 
 def render(analysis: Analysis) -> str:
     """The summary of an analysis as lines of text."""
+    sections = [part(analysis) for part in _parts(analysis)]
+    return "\n\n".join("\n".join(section) for section in sections if section) + "\n"
+
+
+def further_sections(analysis: Analysis) -> list[list[str]]:
+    """What the text report says beside verdict, layers, findings and kernels.
+
+    Each section begins with its name in capitals; for reports that show those four themselves.
+    """
+    shown = (_verdict, _trace, budget_lines, finding_lines, kernel_lines)
+    sections = [part(analysis) for part in _parts(analysis) if part not in shown]
+    return [section for section in sections if section]
+
+
+def _parts(analysis: Analysis) -> tuple[Callable[[Analysis], list[str]], ...]:
+    """The sections in their order."""
     accounted = (
         budget_lines,
         _devices,
@@ -54,9 +71,7 @@ def render(analysis: Analysis) -> str:
         covered_lines,
     )
     told = accounted if analysis.devices else (recording_lines,)
-    parts = (_verdict, _trace, *told, quality_lines, _advice)
-    sections = [part(analysis) for part in parts]
-    return "\n\n".join("\n".join(section) for section in sections if section) + "\n"
+    return (_verdict, _trace, *told, quality_lines, _advice)
 
 
 def _verdict(analysis: Analysis) -> list[str]:
