@@ -44,7 +44,7 @@ def _finding(place: int, finding: Finding, owner: str) -> list[str]:
     for number, line in enumerate(finding.evidence):
         lines += wrap(line, f"{indent}{'' if number else 'why':<7}")
     lines += wrap(finding.fix, f"{indent}fix    ")
-    lines += wrap(_where(finding.where), f"{indent}where  ")
+    lines += wrap(where_text(finding.where), f"{indent}where  ")
     return lines
 
 
@@ -76,7 +76,8 @@ def recoverable_text(finding: Finding) -> str:
     return f"recoverable {most}{time_text(finding.recoverable_ns)}"
 
 
-def _where(where: Where) -> str:
+def where_text(where: Where) -> str:
+    """The place to change something, or that the trace does not tell it."""
     parts = [str(where)] if where.file is not None else []
     parts += [part for part in (where.module, where.operator) if part]
     known = ", in ".join(parts)

@@ -26,6 +26,9 @@ _FIGURES = (
     Column("lost", 10),
 )
 
+HEADINGS = ("kernel", *(column.heading for column in _FIGURES), "")
+"""What the columns of :func:`kernel_rows` are called."""
+
 _OTHERS = "its cost is the gap it leaves"
 """How ``why`` ends for transfers and collectives, which are no kernel's work to judge."""
 
@@ -82,21 +85,35 @@ def _mean(
 
 def kernel_lines(analysis: Analysis) -> list[str]:
     """The kernels with the most time in the window; empty where none ran."""
-    kernels = _by_name(analysis)
-    if not kernels:
+    about, rows, notes = kernel_rows(analysis)
+    if not rows:
         return []
-    shown = kernels[:_SHOWN]
+    return [
+        f"KERNELS  {about}",
+        *table(_columns(max(len(row[-1]) for row in rows)), rows, indent="  "),
+        *(line for mark, text in notes for line in wrap(text, f"  {mark}  ")),
+        *unjudged_lines(analysis),
+    ]
+
+
+def kernel_rows(
+    analysis: Analysis, limit: int = _SHOWN
+) -> tuple[str, list[tuple[str, ...]], list[tuple[str, str]]]:
+    """The kernels with the most time in the window.
+
+    Returns:
+        What the table shows, its rows as :data:`HEADINGS` names their columns, and the footnotes
+        that their last column refers to.
+    """
+    kernels = _by_name(analysis)
+    shown = kernels[:limit]
     of = f"{len(shown)} of {len(kernels)} by time" if len(kernels) > len(shown) else "by time"
     notes = FlagNotes()
     rows = [_row(one, notes) for one in shown]
     needless = any(one.of_roof() == 0 for one in shown)
     mark = f"; {NOT_NEEDED} need not run" if needless else ""
-    return [
-        f"KERNELS  {of}; of roof: a well-made kernel's time over its own{mark}",
-        *table(_columns(max(len(row[-1]) for row in rows)), rows, indent="  "),
-        *(line for mark, text in notes.used() for line in wrap(text, f"  {mark}  ")),
-        *unjudged_lines(analysis),
-    ]
+    about = f"{of}; of roof: a well-made kernel's time over its own{mark}"
+    return about, rows, notes.used()
 
 
 def _columns(marks: int) -> tuple[Column, ...]:
