@@ -30,6 +30,7 @@ from whichlayer.analysis.replay.schedule import (
 from whichlayer.analysis.replay.timing import (
     DEFAULT_LATENCY_NS,
     DEFAULT_SPACING_NS,
+    MAX_LATENCY_NS,
     MIN_SAMPLES,
     Launches,
 )
@@ -140,10 +141,14 @@ def _median(values: Int64, otherwise: int) -> int:
 
 
 def _busy_before(work: Work, possible: Int64, spacing: Int64, explained: Bool) -> Int64:
-    """Streams whose first work came late for no recorded reason: earlier work held it."""
+    """Streams whose first work came late for no recorded reason: earlier work held it.
+
+    A launch into an idle stream takes up to ``MAX_LATENCY_NS``; what is no later than that tells
+    of no earlier work, and holding it would hold all that follows where it was recorded.
+    """
     busy = np.full(max(work.streams, 1), NEVER, np.int64)
     _, first = np.unique(work.stream, return_index=True)
-    late = ~explained[first] & (work.start_ns[first] - possible[first] > HELD_NS)
+    late = ~explained[first] & (work.start_ns[first] - possible[first] > MAX_LATENCY_NS)
     late &= possible[first] > NEVER // 2
     held = first[late]
     busy[work.stream[held]] = work.start_ns[held] - spacing[held]
