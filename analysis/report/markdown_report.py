@@ -2,7 +2,7 @@
 
 Texts come from the recording. None of them may become markup, mention anybody (``@name``), link
 an issue (``#12``) or leave its cell: names stand in code spans, and what is told is escaped.
-GitHub looks for mentions in the rendered text, where a backslash is gone: a comment parts those.
+GitHub looks for mentions and emoji in the rendered text, where a backslash is gone: a comment parts those.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from whichlayer.analysis.text import clean, source_text
 _UNFOLDED = 3
 """Findings told in full before the reader has to open anything."""
 
-_MARKUP = re.compile(r"([\\`*_\[\]<>|~&^$])|(^[-+#=]|(?<=^\d)[.)]|:(?=[\w+-]+:|//))")
-_MENTION = re.compile(r"(?<=@)(?=\w)|(?<=#)(?=\d)")
+_MARKUP = re.compile(r"([\\`*_\[\]<>|~&^$])|^[-+#=]|(?<=^\d)[.)]")
+_MENTION = re.compile(r"(?<=@)(?=\w)|(?<=#)(?=\d)|(?<=:)(?=[\w+-]+:|//)")
 _TICKS = re.compile(r"`+")
 
 
