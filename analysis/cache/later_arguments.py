@@ -67,6 +67,13 @@ class LaterArguments:
             self._read = self._reader()
         return read_many(self._read, rows)
 
+    @property
+    def walk(self) -> Callable[..., Any] | None:
+        """What reads many in one pass; None where nothing does."""
+        if self._read is None:
+            self._read = self._reader()
+        return getattr(self._read, "walk", None)
+
     def _reader(self) -> Callable[[int], Mapping[str, Any]]:
         if self._tables is not None:
             from whichlayer.analysis.reader.nsight_arguments import NsightArguments

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from whichlayer.analysis.errors import TraceError
 from whichlayer.analysis.reader.events import DECODE_ERRORS, split_elements
@@ -72,6 +73,33 @@ class FullArguments:
             for at in np.flatnonzero(index == number).tolist():
                 found[at] = _arguments(elements, int(events[at] - self._first[number]))
         return found
+
+    def walk(
+        self, events: Int64, needle: bytes
+    ) -> Iterator[tuple[float, NDArray[np.intp], list[Mapping[str, Any]]]]:
+        """The arguments of many events, stretch by stretch in one pass over the file.
+
+        Args:
+            events: int64 (n,).
+            needle: lower case; stretches whose text does not hold it in any case are passed.
+
+        Yields:
+            The share of the stretches that are done, places among the events, their arguments.
+
+        Raises:
+            TraceError: the file is gone or has changed since it was loaded.
+        """
+        index = np.searchsorted(self._first, events, "right") - 1
+        order = np.argsort(index, kind="stable")
+        numbers, begins = np.unique(index[order], return_index=True)
+        parts = np.split(order, begins[1:])
+        texts = self._texts([self.spans[number] for number in numbers.tolist()])
+        for done, (number, part, text) in enumerate(zip(numbers, parts, texts, strict=True)):
+            found: list[Mapping[str, Any]] = []
+            if needle in text.lower():
+                elements, first = _elements(text), int(self._first[number])
+                found = [_arguments(elements, at - first) for at in events[part].tolist()]
+            yield done / len(numbers), part if found else part[:0], found
 
     def offset_of(self, event: int) -> int:
         """Where the text of an event begins, -1 where the file is gone or has changed.
@@ -140,6 +168,12 @@ class RowArguments:
     def many(self, rows: Int32) -> list[Mapping[str, Any]]:
         """The arguments of many slices; see :meth:`FullArguments.read_many`."""
         return self.source.read_many(np.asarray(self.event[rows], np.int64))
+
+    def walk(
+        self, rows: Int32, needle: bytes
+    ) -> Iterator[tuple[float, NDArray[np.intp], list[Mapping[str, Any]]]]:
+        """The arguments of many slices in one pass; see :meth:`FullArguments.walk`."""
+        return self.source.walk(np.asarray(self.event[rows], np.int64), needle)
 
 
 def _arguments(elements: Sequence[bytes], place: int) -> Mapping[str, Any]:
