@@ -414,9 +414,11 @@ class Builder:
                 BlockingCopy("cudaMemcpyAsync", back, 9 * US, 7 * US),
                 Call("cudaStreamSynchronize", 3 * US),
             )
-        if kind == "nonzero":
+        if kind == "nonzero":  # what counts stays without the sync: its result has one size then
             count = Launch("cudaLaunchKernel", self.draw.call(), (self.kernel(4 * US),))
-            op = Op("aten::nonzero", 12 * US, (count, *copy), 6 * US)
+            back_copy = tuple(replace(node, cause=cause) for node in copy)
+            return [Wait(self.draw.between()),
+                    Op("aten::nonzero", 12 * US, (count, *back_copy), 6 * US)]  # fmt: skip
         elif kind == "cpu":
             op = Op(
                 "aten::to",
