@@ -224,13 +224,13 @@ def _covered(
 def _entry(analysis: Analysis, code: int, told: _Told, lane: int = -1, device: int = -1) -> Covered:
     rule = cause_rules()[cause_ids()[code]]
     share = f"{100 * told.busy_ns / told.time_ns:.1f} %"
-    trace = analysis.trace
+    trace, roots = analysis.trace, analysis.options.source_roots
     if lane >= 0:
         why = f"a GPU was at work for {share} of it"
-        place = where_of(trace, told.row)
+        place = where_of(trace, told.row, roots)
     else:
         why = f"the GPU computed beside it for {share} of it"
-        place = where_of(trace, int(trace.launch[told.row]))
+        place = where_of(trace, int(trace.launch[told.row]), roots)
     if told.busy_ns < told.time_ns:
         why += f"; the rest is {told.rest or 'launch spacing or outside the steps'}"
     return Covered(

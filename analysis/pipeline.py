@@ -36,6 +36,7 @@ from whichlayer.analysis.results import (
     Segments,
     Window,
 )
+from whichlayer.analysis.settings import enabled, refuse_unknown
 from whichlayer.analysis.steps.table import Accounted, step_table
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.window import bounds_on, choose_window, steps_on
@@ -54,12 +55,13 @@ def analyse(trace: Trace, options: Options | None = None) -> Analysis:
         ValueError: the options name a step, device or model that does not exist.
     """
     options = asked(trace, options or Options())
+    refuse_unknown(options)
     recorded = _chosen(collect_activities(trace), options)
     window = choose_window(trace, recorded, options)
     refuse_unread(trace, window)
     matches = [_match(trace, d, options) for d in recorded]
-    calibrations = [calibrate(trace, d) for d in recorded]
-    marks = Marks(trace, blocking_copies(trace))
+    calibrations = [calibrate(trace, d, options) for d in recorded]
+    marks = Marks(trace, blocking_copies(trace), options)
     bounds = [bounds_on(trace, d, window, options) for d in recorded]
     cuts = [partition(d, *b) for d, b in zip(recorded, bounds, strict=True)]
     finder = GapFinder(trace, marks)
@@ -72,8 +74,9 @@ def analyse(trace: Trace, options: Options | None = None) -> Analysis:
     segments = tuple(build_segments(i, part, gaps, kernels) for i, part in enumerate(parts))
     by_device = tuple(budget_of(s, kernels, window.start_ns, window.end_ns) for s in segments)
     budget = add_budgets(list(by_device))
-    recording = Recording(trace, recorded, calibrations, matches, marks, window, groups)
-    warnings = most_severe_first((*trace.warnings, *quality_warnings(recording)))
+    recording = Recording(trace, recorded, calibrations, matches, marks, window, groups, options)
+    read = (warning for warning in trace.warnings if enabled(options, warning.code))
+    warnings = most_severe_first((*read, *quality_warnings(recording)))
     analysis = Analysis(
         trace=trace,
         options=options,

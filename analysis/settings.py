@@ -80,10 +80,15 @@ def used(options: Options, rule_id: str, name: str) -> str:
     """
     value = threshold(options, rule_id, name)
     shown = f"{100 * value:g} %" if is_share(rule_id, name) else f"{value:g}"
-    said = f"{dotted(rule_id, name)} = {shown}"
+    place = origin(options, rule_id, name)
+    return f"{dotted(rule_id, name)} = {shown}" + (f" ({place})" if place else "")
+
+
+def origin(options: Options, rule_id: str, name: str) -> str:
+    """Where a threshold was set, or empty for a default."""
     if name not in options.settings.get(rule_id, {}):
-        return said
-    return f"{said} ({options.origins.get(dotted(rule_id, name), 'as set')})"
+        return ""
+    return options.origins.get(dotted(rule_id, name), "as set")
 
 
 def listing(options: Options, rule_id: str) -> str:

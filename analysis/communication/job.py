@@ -177,8 +177,8 @@ def _compare(records: Sequence[RankRecord], world_size: int | None, options: Opt
     return Comparison(
         records=tuple(records),
         matching=matching,
-        lateness=find_lateness(records, matching),
-        transfers=find_transfers(records, matching, world_size, options.link_gbps),
+        lateness=find_lateness(records, matching, options),
+        transfers=find_transfers(records, matching, world_size, options),
     )
 
 

@@ -14,6 +14,7 @@ from whichlayer.analysis.gaps.proofs import microseconds
 from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.options import Options
 from whichlayer.analysis.results import Finding, Where
+from whichlayer.analysis.settings import enabled, threshold, used
 
 if TYPE_CHECKING:
     from whichlayer.analysis.communication.job import Comparison
@@ -29,14 +30,15 @@ def job_findings(comparison: Comparison, options: Options) -> tuple[Finding, ...
         options: with the speed of the links.
     """
     total = sum(record.window_ns for record in comparison.records)
-    found = [_straggler(comparison, position, total) for position in comparison.lateness.stragglers]
+    late = comparison.lateness.stragglers if enabled(options, straggler.RULE.id) else ()
+    found = [_straggler(comparison, position, total, options) for position in late]
     slow = [one for one in comparison.transfers if one.slow]
-    if slow and options.link_gbps is not None:
-        found.append(_slow(slow, total, options.link_gbps))
+    if slow and options.link_gbps is not None and enabled(options, comm_slow.RULE.id):
+        found.append(_slow(slow, total, options.link_gbps, options))
     return tuple(sorted(found, key=lambda finding: -finding.time_ns))
 
 
-def _straggler(comparison: Comparison, position: int, total_ns: int) -> Finding:
+def _straggler(comparison: Comparison, position: int, total_ns: int, options: Options) -> Finding:
     record = comparison.records[position]
     late = comparison.lateness.ranks[position]
     cause = late.cause
@@ -77,7 +79,7 @@ def _straggler(comparison: Comparison, position: int, total_ns: int) -> Finding:
         evidence=tuple(evidence),
         regions=(),
         confidence=_confidence(late),
-        threshold=_threshold(share),
+        threshold=_threshold(share, options),
     )
 
 
@@ -89,12 +91,12 @@ def _confidence(late: RankLateness) -> str:
     return "low" if late.collectives < _FEW else "medium"
 
 
-def _threshold(share: float) -> str:
-    name = "major" if share >= straggler.RULE.thresholds["major"] else "note"
-    return f"rules.straggler.{name} = {100 * straggler.RULE.thresholds[name]:.0f} %"
+def _threshold(share: float, options: Options) -> str:
+    name = "major" if share >= threshold(options, straggler.RULE.id, "major") else "note"
+    return used(options, straggler.RULE.id, name)
 
 
-def _slow(slow: Sequence[Transfer], total_ns: int, link_gbps: float) -> Finding:
+def _slow(slow: Sequence[Transfer], total_ns: int, link_gbps: float, options: Options) -> Finding:
     """All collectives that are slow together; time is what is exposed above the links' speed."""
     time, evidence = 0, []
     for one in slow:
@@ -118,6 +120,5 @@ def _slow(slow: Sequence[Transfer], total_ns: int, link_gbps: float) -> Finding:
         evidence=tuple(evidence),
         regions=(),
         confidence="medium",
-        threshold=f"rules.comm-slow.busbw_share = "
-        f"{100 * comm_slow.RULE.thresholds['busbw_share']:.0f} %",
+        threshold=used(options, comm_slow.RULE.id, "busbw_share"),
     )

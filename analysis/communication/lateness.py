@@ -14,6 +14,8 @@ import numpy as np
 from whichlayer.analysis.communication.matching import Matched, Matching
 from whichlayer.analysis.communication.rank_record import COMPUTE, Place, RankRecord
 from whichlayer.analysis.communication.rules.straggler import RULE
+from whichlayer.analysis.options import Options
+from whichlayer.analysis.settings import thresholds
 from whichlayer.analysis.trace.columns import Int64
 
 #: A rank that is behind by this part of the one that is most behind is a straggler as well.
@@ -95,12 +97,13 @@ class Lateness:
     trusted: bool
 
 
-def find_lateness(records: Sequence[RankRecord], matching: Matching) -> Lateness:
+def find_lateness(records: Sequence[RankRecord], matching: Matching, options: Options) -> Lateness:
     """How late each rank was.
 
     Args:
         records: one per rank.
         matching: what :func:`~whichlayer.analysis.communication.matching.match` found in them.
+        options: with the thresholds of stragglers.
     """
     found = [RankLateness() for _ in records]
     behind = [np.zeros(len(record), np.int64) for record in records]
@@ -119,7 +122,9 @@ def find_lateness(records: Sequence[RankRecord], matching: Matching) -> Lateness
     agreement = int(np.median(spread)) if len(spread) else None
     typical = float(np.median(np.concatenate(lengths))) if lengths else 0.0
     trusted = agreement is None or agreement <= max(_AGREE * typical, _TICKS_NS)
-    return Lateness(ranks, _stragglers(records, ranks) if trusted else (), agreement, trusted)
+    return Lateness(
+        ranks, _stragglers(records, ranks, options) if trusted else (), agreement, trusted
+    )
 
 
 def durations(records: Sequence[RankRecord], matched: Matched) -> Int64:
@@ -205,14 +210,17 @@ def _disagreement(records: Sequence[RankRecord], matched: Matched) -> Int64:
     return np.asarray(np.ptp(spacing, axis=1), np.int64)
 
 
-def _stragglers(records: Sequence[RankRecord], ranks: Sequence[RankLateness]) -> tuple[int, ...]:
+def _stragglers(
+    records: Sequence[RankRecord], ranks: Sequence[RankLateness], options: Options
+) -> tuple[int, ...]:
     """The ranks that are behind by enough of their window and cost the others enough."""
-    least = RULE.thresholds["cost"] * sum(record.window_ns for record in records)
+    limits = thresholds(options, RULE.id)
+    least = limits["cost"] * sum(record.window_ns for record in records)
     most = max((one.behind_ns for one in ranks), default=0)
     late = [
         position
         for position, one in enumerate(ranks)
-        if one.behind_ns >= RULE.thresholds["note"] * records[position].window_ns > 0
+        if one.behind_ns >= limits["note"] * records[position].window_ns > 0
         and one.behind_ns >= _AS_WELL * most
         and one.cost_ns >= least
     ]

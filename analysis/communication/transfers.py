@@ -14,6 +14,8 @@ from whichlayer.analysis.communication.matching import Matched, Matching
 from whichlayer.analysis.communication.metadata import Collective
 from whichlayer.analysis.communication.rank_record import RankRecord
 from whichlayer.analysis.communication.rules.comm_slow import RULE
+from whichlayer.analysis.options import Options
+from whichlayer.analysis.settings import thresholds
 from whichlayer.analysis.trace.columns import Int64
 
 _UNEVEN = "the ranks give different amounts, for which no bandwidth is defined"
@@ -60,7 +62,7 @@ def find_transfers(
     records: Sequence[RankRecord],
     matching: Matching,
     world_size: int | None,
-    link_gbps: float | None = None,
+    options: Options,
 ) -> tuple[Transfer, ...]:
     """The collectives of a job, those with the most waiting first.
 
@@ -68,7 +70,7 @@ def find_transfers(
         records: one per rank.
         matching: what was matched in them.
         world_size: how many ranks the job has, or None.
-        link_gbps: what one GPU's links can send, in 10^9 bytes per second, or None.
+        options: with what one GPU's links can send, and from when on a collective is slow.
     """
     rows: dict[tuple[Collective, tuple[int, ...]], list[tuple[Matched, Int64]]] = {}
     for matched in matching.matched:
@@ -78,7 +80,7 @@ def find_transfers(
             key = first.known[code], matched.who
             rows.setdefault(key, []).append((matched, np.flatnonzero(index == code)))
     found = [
-        _transfer(records, known, who, parts, world_size, link_gbps)
+        _transfer(records, known, who, parts, world_size, options)
         for (known, who), parts in rows.items()
     ]
     return tuple(sorted(found, key=lambda one: -one.waiting_ns))
@@ -90,7 +92,7 @@ def _transfer(
     who: tuple[int, ...],
     parts: Sequence[tuple[Matched, Int64]],
     world_size: int | None,
-    link_gbps: float | None,
+    options: Options,
 ) -> Transfer:
     length = np.concatenate([durations(records, matched)[rows] for matched, rows in parts])
     exposed = np.concatenate([_exposed(records, matched)[rows] for matched, rows in parts])
@@ -116,7 +118,7 @@ def _transfer(
         algbw_gbps=algorithm,
         busbw_gbps=bus,
         assumed=assumed,
-        slow=_is_slow(known.bytes, bus, link_gbps),
+        slow=_is_slow(known.bytes, bus, options),
         why=why,
     )
 
@@ -145,10 +147,8 @@ def _scaled(rates: tuple[float, float], factor: float) -> tuple[float, float]:
     return rates[0] * factor, rates[1] * factor
 
 
-def _is_slow(
-    size: int | None, bus: tuple[float, float] | None, link_gbps: float | None
-) -> bool | None:
-    if bus is None or link_gbps is None or size is None:
+def _is_slow(size: int | None, bus: tuple[float, float] | None, options: Options) -> bool | None:
+    if bus is None or options.link_gbps is None or size is None:
         return None
-    large = size >= RULE.thresholds["large_mb"] * 1e6
-    return large and bus[0] < RULE.thresholds["busbw_share"] * link_gbps
+    limits = thresholds(options, RULE.id)
+    return size >= limits["large_mb"] * 1e6 and bus[0] < limits["busbw_share"] * options.link_gbps

@@ -21,9 +21,8 @@ from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.quality.effects import doubts, lowered, reasons
 from whichlayer.analysis.results import Analysis, Finding, GapKind, KernelGroup, Region, Where
 from whichlayer.analysis.rule import Rule
+from whichlayer.analysis.settings import enabled, listed_from, listing, threshold, used
 
-#: A problem below this share of the window is not listed. Setting ``findings.min_share``.
-MIN_SHARE = 0.05
 #: At most this many regions are given with a finding, the longest first.
 MAX_REGIONS = 50
 #: Causes that explain time without being anything to fix.
@@ -47,7 +46,7 @@ def _from_gaps(analysis: Analysis) -> list[Finding]:
         rule = cause_rules()[gaps.rule_ids[code]]
         pieces = np.flatnonzero(gaps.cause == code)
         time = int(length[pieces].sum())
-        if rule.id in _NO_FINDING or time < MIN_SHARE * total:
+        if rule.id in _NO_FINDING or not _listed(analysis, rule, time):
             continue
         pieces = pieces[np.argsort(-length[pieces], kind="stable")]
         found.append(_gap_finding(analysis, rule, pieces, time))
@@ -57,7 +56,12 @@ def _from_gaps(analysis: Analysis) -> list[Finding]:
 def _gap_finding(analysis: Analysis, rule: Rule, pieces: NDArray[np.intp], time: int) -> Finding:
     gaps, share = analysis.gaps, time / analysis.budget.total_ns
     length = (gaps.end_ns - gaps.start_ns)[pieces]
-    place = main_place(analysis.trace, _rows_of_pieces(analysis, pieces), length)
+    place = main_place(
+        analysis.trace,
+        _rows_of_pieces(analysis, pieces),
+        length,
+        analysis.options.source_roots,
+    )
     text = explain_gap(analysis, int(pieces[place.lead[0]]))
     where = text.where
     longest = microseconds(int(length[0]))
@@ -82,7 +86,7 @@ def _gap_finding(analysis: Analysis, rule: Rule, pieces: NDArray[np.intp], time:
             for i in pieces[:MAX_REGIONS].tolist()
         ),
         confidence=_gap_confidence(analysis, rule, where),
-        threshold=_threshold(rule, share),
+        threshold=_threshold(analysis, rule, share),
     )
 
 
@@ -128,11 +132,19 @@ def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
-def _threshold(rule: Rule, share: float) -> str:
-    major = rule.thresholds.get("major")
-    if major is not None and share >= major:
-        return f"rules.{rule.id}.major = {100 * major:.0f} %"
-    return f"findings.min_share = {100 * MIN_SHARE:.0f} %"
+def _listed(analysis: Analysis, rule: Rule, time: int) -> bool:
+    """Whether a problem is large enough, and its rule is on."""
+    options = analysis.options
+    least = listed_from(options, rule.id) * analysis.budget.total_ns
+    return enabled(options, rule.id) and time > 0 and time >= least
+
+
+def _threshold(analysis: Analysis, rule: Rule, share: float) -> str:
+    """The setting that a finding was held to last, as it is in force."""
+    options = analysis.options
+    if "major" in rule.thresholds and share >= threshold(options, rule.id, "major"):
+        return used(options, rule.id, "major")
+    return listing(options, rule.id)
 
 
 def _confidence(analysis: Analysis, rule: Rule, from_gap: bool) -> str:
@@ -153,7 +165,7 @@ def _from_kernels(analysis: Analysis) -> list[Finding]:
     for (rule_id, layer), groups in by_rule.items():
         time = sum(group.lost_ns for group in groups)
         rule = kernel_rules().get(rule_id)
-        if rule is None or total <= 0 or time < MIN_SHARE * total:
+        if rule is None or total <= 0 or not _listed(analysis, rule, time):
             continue
         groups.sort(key=lambda group: -group.lost_ns)
         found.append(_kernel_finding(analysis, rule, layer, groups, time))
@@ -172,7 +184,7 @@ def _kernel_finding(
         f"{group.why}"
         for group in groups[:3]
     ]
-    evidence += kernel_limits(rule, groups)
+    evidence += kernel_limits(rule, groups, analysis.options)
     evidence += reasons(doubts(analysis.warnings), from_gap=False)
     return Finding(
         rule=rule.id,
@@ -186,7 +198,7 @@ def _kernel_finding(
         evidence=tuple(evidence),
         regions=_kernel_regions(analysis, groups),
         confidence=_confidence(analysis, rule, from_gap=False),
-        threshold=_threshold(rule, share),
+        threshold=_threshold(analysis, rule, share),
     )
 
 
@@ -205,7 +217,8 @@ def _kernels_place(analysis: Analysis, groups: list[KernelGroup]) -> Where:
     order = np.argsort(activities.row, kind="stable")
     at = order[np.searchsorted(activities.row, rows, sorter=order)]
     launches = trace.launch[rows].astype(np.int64)
-    return main_place(trace, on_threads(trace, launches), activities.loss_ns[at]).where
+    rows, roots = on_threads(trace, launches), analysis.options.source_roots
+    return main_place(trace, rows, activities.loss_ns[at], roots).where
 
 
 def _kernel_regions(analysis: Analysis, groups: list[KernelGroup]) -> tuple[Region, ...]:

@@ -7,6 +7,7 @@ from whichlayer.analysis.kernels import rules
 from whichlayer.analysis.quality.effects import doubts, lowered, reasons
 from whichlayer.analysis.results import Analysis, Finding, Region
 from whichlayer.analysis.rule import Hint, Rule, rule_modules
+from whichlayer.analysis.settings import enabled, used
 from whichlayer.analysis.trace.kinds import GPU_WORK
 
 #: At most this many regions are given with a hint.
@@ -17,7 +18,9 @@ def collect_hints(analysis: Analysis) -> list[Finding]:
     """What rules about a whole recording find: no time of their own, so nothing counts twice."""
     found = []
     for module in rule_modules(rules):
-        hint = module.find(analysis) if hasattr(module, "find") else None
+        if not hasattr(module, "find") or not enabled(analysis.options, module.RULE.id):
+            continue
+        hint = module.find(analysis)
         if hint is not None:
             found.append(_finding(analysis, module.RULE, hint))
     return found
@@ -32,7 +35,7 @@ def _finding(analysis: Analysis, rule: Rule, hint: Hint) -> Finding:
         regions.append(Region(int(trace.start_ns[row]), int(trace.end_ns[row]), device))
     lead = hint.rows[0]
     place = int(trace.launch[lead]) if trace.kind[lead] in GPU_WORK else lead
-    name, value = next(iter(rule.thresholds.items()))
+    name = next(iter(rule.thresholds))
     gates = doubts(analysis.warnings)
     return Finding(
         rule=rule.id,
@@ -42,9 +45,9 @@ def _finding(analysis: Analysis, rule: Rule, hint: Hint) -> Finding:
         recoverable_ns=None,
         share=0.0,
         fix=rule.fix,
-        where=where_of(trace, place),
+        where=where_of(trace, place, analysis.options.source_roots),
         evidence=(*hint.evidence, *reasons(gates, from_gap=False)),
         regions=tuple(regions),
         confidence=lowered("medium", gates, False),
-        threshold=f"rules.{rule.id}.{name} = {value:g}",
+        threshold=used(analysis.options, rule.id, name),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,7 +39,7 @@ class Place:
     time_ns: int
 
 
-def main_place(trace: Trace, rows: Int64, time_ns: Int64) -> Place:
+def main_place(trace: Trace, rows: Int64, time_ns: Int64, roots: Sequence[str] = ()) -> Place:
     """The place at which slices have most of their time.
 
     Slices of one innermost operator and Python frame are at one place; a place is a line of
@@ -48,6 +49,7 @@ def main_place(trace: Trace, rows: Int64, time_ns: Int64) -> Place:
         trace: the recording.
         rows: int64 (n,), slices of threads, -1 for none.
         time_ns: int64 (n,), what each stands for.
+        roots: ``Options.source_roots``.
     """
     operator = _innermost(trace, rows, (SliceKind.CPU_OP, SliceKind.ANNOTATION))
     frame = _innermost(trace, rows, (SliceKind.PYTHON,))
@@ -60,7 +62,7 @@ def main_place(trace: Trace, rows: Int64, time_ns: Int64) -> Place:
     for one in np.argsort(-total, kind="stable")[:ASKED].tolist():
         members = np.flatnonzero(group == one)
         longest = int(members[np.argmax(time_ns[members])])
-        found.append((one, where_of(trace, int(rows[longest]))))
+        found.append((one, where_of(trace, int(rows[longest]), roots)))
     chosen = _heaviest(found, total)
     mine = [one for one, where in found if _same(where) == _same(chosen)]
     members = np.flatnonzero(np.isin(group, mine))

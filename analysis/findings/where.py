@@ -2,19 +2,21 @@
 
 A frame is the user's if it is neither PyTorch's, nor the standard library's, nor of a
 package that others maintain. Profilers write paths relative to ``sys.path``, so a frame of an
-installed package begins with the package's name.
+installed package begins with the package's name. Source roots, where they are set, say it
+themselves: what lies in them is the user's, and what lies elsewhere is a package.
 """
 
 from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from whichlayer.analysis.findings.forward import forward_of
+from whichlayer.analysis.findings.source_roots import below_root, is_absolute
 from whichlayer.analysis.results import Where
 from whichlayer.analysis.text import clean
 from whichlayer.analysis.trace.columns import Trace
@@ -50,12 +52,13 @@ _PYTHON = int(SliceKind.PYTHON)
 _OPERATORS = (int(SliceKind.CPU_OP), int(SliceKind.ANNOTATION))
 
 
-def where_of(trace: Trace, row: int) -> Where:
+def where_of(trace: Trace, row: int, roots: Sequence[str] = ()) -> Where:
     """The place in the user's code around a slice; for backward, that of its forward.
 
     Args:
         trace: the recording.
         row: a slice on a CPU lane, such as the blocking call or the launch; -1 for none.
+        roots: ``Options.source_roots``.
     """
     if row < 0:
         return Where(record=record_place(trace))
@@ -67,7 +70,7 @@ def where_of(trace: Trace, row: int) -> Where:
         if forward >= 0:
             stack = [forward, *trace.enclosing(forward)]
             frames = list(_frames(trace, stack))
-    file, line = _users(frames) or (None, None)
+    file, line = _users(frames, roots) or (None, None)
     return Where(
         file,
         line,
@@ -109,13 +112,13 @@ def _frames(trace: Trace, chain: list[int]) -> Iterator[tuple[str, int]]:
             return
 
 
-def _users(frames: list[tuple[str, int]]) -> tuple[str, int] | None:
+def _users(frames: list[tuple[str, int]], roots: Sequence[str]) -> tuple[str, int] | None:
     """The innermost frame of the user's code, else of a package, never PyTorch's."""
     package: tuple[str, int] | None = None
     for file, line in frames:
         if file.startswith("<"):
             continue
-        owner = _owner(file)
+        owner = _owner(file, roots)
         if owner == "user":
             return clean(file), line
         if owner == "package" and package is None:
@@ -128,7 +131,7 @@ def is_generated(name: str) -> bool:
     return _GENERATED.search(name.replace("\\", "/")) is not None
 
 
-def is_users_frame(name: str) -> bool:
+def is_users_frame(name: str, roots: Sequence[str] = ()) -> bool:
     """Whether a slice's name is a Python frame of the user's own code.
 
     >>> is_users_frame("train.py(42): forward"), is_users_frame("torch/nn/modules/module.py(1): f")
@@ -137,13 +140,24 @@ def is_users_frame(name: str) -> bool:
     match = _FRAME.match(name)
     if match is None or match["file"].startswith("<"):
         return False
-    return _owner(match["file"].replace("\\", "/")) == "user"
+    return _owner(match["file"].replace("\\", "/"), roots) == "user"
 
 
-def _owner(file: str) -> str:
+def _owner(file: str, roots: Sequence[str] = ()) -> str:
     """``user``, ``package`` or ``framework``."""
     if is_generated(file):
         return "framework"
+    if not roots:
+        return _usual_owner(file)
+    rest = below_root(file, roots)
+    if rest is not None and not _INSTALLED.search(f"/{rest}"):
+        return "user"
+    usual = _usual_owner(file)
+    return "package" if usual == "user" and is_absolute(file) else usual
+
+
+def _usual_owner(file: str) -> str:
+    """The same by the path alone."""
     installed = _INSTALLED.search(file)
     if installed:
         file = re.split(r"(?:site|dist)-packages/", file)[-1]

@@ -14,13 +14,13 @@ from whichlayer.analysis.replay.recoverable import Replayer
 from whichlayer.analysis.replay.removal import Removal
 from whichlayer.analysis.results import Analysis, Finding
 
-#: At most this many findings are replayed, the most time first. Setting ``replay.max_causes``.
+#: At most this many findings are replayed, the most time first.
 MAX_REPLAYED = 8
-#: Less than this share of the window is not replayed. Setting ``replay.min_share``.
+#: Less than this share of the window is not replayed.
 MIN_SHARE = 0.01
-#: A finding that gains less than this share of its time is told why. Setting ``replay.little``.
+#: A finding that gains less than this share of its time is told why.
 LITTLE = 0.5
-#: One that gains this many times its time is told why. Setting ``replay.more``.
+#: One that gains this many times its time is told why.
 MORE = 1.1
 _ELSEWHERE = (
     "gone alone it gains less than it takes: the window would then wait for the host or other work"

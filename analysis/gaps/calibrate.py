@@ -13,7 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whichlayer.analysis.activities import Activities
-from whichlayer.analysis.gaps.skew import read_skew
+from whichlayer.analysis.gaps.skew import SkewLimits, read_skew
+from whichlayer.analysis.options import Options
+from whichlayer.analysis.settings import threshold
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import SliceKind
 
@@ -59,7 +61,7 @@ class Calibration:
         return self.latency_ns.get(launch_name_id, self.default_latency_ns)
 
 
-def calibrate(trace: Trace, activities: Activities) -> Calibration:
+def calibrate(trace: Trace, activities: Activities, options: Options | None = None) -> Calibration:
     """Read one device's normal spacing, latency and skew from its own recording."""
     launch = activities.launch
     linked = launch >= 0
@@ -71,7 +73,7 @@ def calibrate(trace: Trace, activities: Activities) -> Calibration:
     alone &= np.concatenate(([True], launch[1:] != launch[:-1])) if len(launch) else linked
     lead = np.where(linked, begin - activities.start_ns, 0)
     empty = linked & alone & (before <= begin)
-    found = read_skew(lead, linked, empty)
+    found = read_skew(lead, linked, empty, _skew_limits(options or Options()))
     floor, measured = _floor(activities, linked & alone, finish, before)
     if found.trusted and found.skew_ns > 0:
         floor += found.skew_ns + 1_000
@@ -80,6 +82,12 @@ def calibrate(trace: Trace, activities: Activities) -> Calibration:
     return Calibration(
         floor, measured, found.skew_ns, by_name, default, odd=odd, trusted=found.trusted
     )
+
+
+def _skew_limits(options: Options) -> SkewLimits:
+    names = ("believed_us", "odd_times", "odd_share", "trusted_us")
+    believed_us, far, share, trusted_us = (threshold(options, "Q4", name) for name in names)
+    return SkewLimits(believed_us * 1e3, far, share, trusted_us * 1e3)
 
 
 def _floor(

@@ -25,11 +25,12 @@ from whichlayer.analysis.gaps.host import (
     launching_lanes,
 )
 from whichlayer.analysis.gaps.optimizers import optimizer_loops
-from whichlayer.analysis.gaps.pauses import users_python, usual_pause, without_launches
+from whichlayer.analysis.gaps.pauses import shortest_ns, users_python, usual_pause, without_launches
 from whichlayer.analysis.gaps.relabel import any_of, at_times, relabelled
 from whichlayer.analysis.gaps.remembered import once_per_trace
 from whichlayer.analysis.gaps.stretches import host_states
 from whichlayer.analysis.intervals import Intervals, Measure, distinct, union
+from whichlayer.analysis.options import Options
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import SliceKind
 
@@ -55,7 +56,7 @@ class Drivers:
         self._overhead = _overhead_intervals(trace, marks)
         self._captures = _captures(trace)
         self._breaks = graph_breaks(trace)
-        self._optimizers = optimizer_loops(trace)
+        self._optimizers = optimizer_loops(trace, marks.options)
 
     def states(self, lane: int) -> HostStates:
         """What kept this thread's launches from coming earlier, instant by instant."""
@@ -65,7 +66,9 @@ class Drivers:
             layers = [self.own(n) for n in lanes]
             over = [*self._captures.get(lane, ()), *self._overhead]
             whole = _with_overhead(self._unlocked(lane, _overlay(layers)), over)
-            judged = _judge_stretches(without_held(whole, self._trace), self._trace, lanes)
+            judged = _judge_stretches(
+                without_held(whole, self._trace), self._trace, lanes, self._marks.options
+            )
             fine = self._within_spans(judged, lanes)
             self._fine[lane] = fine
             found = self._composite[lane] = _joined(fine)
@@ -213,7 +216,9 @@ def _with_overhead(states: HostStates, overhead: list[tuple[int, Intervals]]) ->
     return states
 
 
-def _judge_stretches(states: HostStates, trace: Trace, lanes: Sequence[int]) -> HostStates:
+def _judge_stretches(
+    states: HostStates, trace: Trace, lanes: Sequence[int], options: Options
+) -> HostStates:
     """Short stretches without an operator are dispatch; long ones are what they show."""
     start, state = states.start_ns, states.state.copy()
     if not len(start):
@@ -223,8 +228,8 @@ def _judge_stretches(states: HostStates, trace: Trace, lanes: Sequence[int]) -> 
     state[waiting & (_run_lengths(start, waiting) < MAX_HANDOVER_NS)] = Doing.DISPATCH
     weak = any_of(state, _WEAK)
     lasts = _run_lengths(start, weak)
-    told = users_python(states, trace, weak)
-    short = (lasts < usual_pause(lasts, weak)) & ~told
+    told = users_python(states, trace, weak, options)
+    short = (lasts < usual_pause(lasts, weak, shortest_ns(options))) & ~told
     idle = short & without_launches(states, trace, weak, lanes)
     short &= ~idle
     state[weak & short] = Doing.DISPATCH

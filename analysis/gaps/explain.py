@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from whichlayer.analysis.findings.where import main_frame, record_place, where_of
@@ -44,7 +45,7 @@ def explain_gap(analysis: Analysis, index: int) -> GapText:
         layer=rule.layer,
         title=rule.title,
         fix=_fix(trace, gaps, index, culprit),
-        where=_where(trace, gaps, index, culprit),
+        where=_where(trace, gaps, index, culprit, analysis.options.source_roots),
         evidence=tuple(_evidence(analysis, index, culprit)),
     )
 
@@ -74,16 +75,16 @@ def _on_cpu(trace: Trace, row: int) -> bool:
     return row >= 0 and trace.lanes[int(trace.lane_id[row])].kind == LaneKind.CPU_THREAD
 
 
-def _where(trace: Trace, gaps: Gaps, index: int, culprit: int) -> Where:
+def _where(trace: Trace, gaps: Gaps, index: int, culprit: int, roots: Sequence[str]) -> Where:
     broken = place_of_break(trace.name(culprit)) if culprit >= 0 else None
     if broken is not None:
-        return replace(where_of(trace, culprit), file=clean(broken[0]), line=broken[1])
+        return replace(where_of(trace, culprit, roots), file=clean(broken[0]), line=broken[1])
     launch = int(gaps.launch_row[index])
     for row in (culprit, launch):
         if _on_cpu(trace, row):
-            return where_of(trace, row)
+            return where_of(trace, row, roots)
     if culprit >= 0 and _on_cpu(trace, int(trace.launch[culprit])):
-        return where_of(trace, int(trace.launch[culprit]))
+        return where_of(trace, int(trace.launch[culprit]), roots)
     missing = launch < 0 and int(gaps.next_row[index]) >= 0
     return Where(record=record_launch(trace) if missing else record_place(trace))
 

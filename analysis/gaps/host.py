@@ -17,6 +17,8 @@ from whichlayer.analysis.gaps.blocking import BlockingCopy
 from whichlayer.analysis.gaps.catalogue import cause_code, cause_of_slice
 from whichlayer.analysis.gaps.first_calls import mark_initialisation
 from whichlayer.analysis.gaps.receives import spinning_receives
+from whichlayer.analysis.options import Options
+from whichlayer.analysis.settings import threshold
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import LaneKind, SliceKind
 
@@ -88,12 +90,15 @@ class HostStates:
 class Marks:
     """What every slice of a trace is a mark of, by name and by what it launched."""
 
-    def __init__(self, trace: Trace, blocking: dict[int, BlockingCopy]) -> None:
-        """Classify each distinct name once."""
+    def __init__(
+        self, trace: Trace, blocking: dict[int, BlockingCopy], options: Options | None = None
+    ) -> None:
+        """Classify each distinct name once; the options set what thresholds apply."""
+        self.options = options or Options()
         self.blocking = blocking
         self.code = self._by_name(trace)
         self.autograd_lanes = _autograd_lanes(trace)
-        self.receives = spinning_receives(trace)
+        self.receives = spinning_receives(trace, self.options)
         self._mark_cpu_operators(trace)
         mark_initialisation(trace, self.code)
 
@@ -122,7 +127,8 @@ class Marks:
             up = np.unique(trace.parent[up])
             up = up[up >= 0]
             up = up[~calls[up]]
-        long = trace.end_ns - trace.start_ns >= MIN_STRETCH_NS
+        least_ns = 1000 * threshold(self.options, "cpu-operator", "min_us")
+        long = trace.end_ns - trace.start_ns >= least_ns
         alone = (trace.kind == SliceKind.CPU_OP) & ~calls & long & (self.code == Doing.DISPATCH)
         code = cause_code("cpu-operator")
         communicates = cause_code("exposed-comm")
@@ -138,11 +144,6 @@ class Marks:
                 self.code[row] = communicates
             elif not part and _OPERATOR.match(name) and not _NO_WORK.search(name):
                 self.code[row] = code
-
-
-#: Shorter stretches without an operator are the framework between two operators: dispatch.
-#: Setting ``rules.python-overhead.min_us``.
-MIN_STRETCH_NS = 200_000
 
 
 def _classify(name: str, kind: SliceKind, category: str) -> int:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
-from whichlayer.analysis.gaps.catalogue import cause_rules
 from whichlayer.analysis.gaps.relabel import Spans, disjoint
 from whichlayer.analysis.gaps.remembered import once_per_trace
+from whichlayer.analysis.options import Options
+from whichlayer.analysis.settings import thresholds
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import GPU_WORK, SliceKind
 
@@ -27,7 +29,7 @@ _OPERATOR = re.compile(
 Bool = NDArray[np.bool_]
 
 
-def optimizer_loops(trace: Trace) -> dict[int, Spans]:
+def optimizer_loops(trace: Trace, options: Options) -> dict[int, Spans]:
     """By thread, when its optimizer went through the tensors one by one."""
     marked = _named(trace, _ANNOTATION) & np.isin(
         trace.kind, (SliceKind.ANNOTATION, SliceKind.CPU_OP)
@@ -37,9 +39,10 @@ def optimizer_loops(trace: Trace) -> dict[int, Spans]:
     if not len(rows):
         return {}
     proof = _named(trace, _PROOF)
+    limits = thresholds(options, "optimizer-loop")
     found: dict[int, list[tuple[int, int, int]]] = {}
     for row in rows.tolist():
-        if proof[row] or _loops(trace, row):
+        if proof[row] or _loops(trace, row, limits):
             span = (int(trace.start_ns[row]), int(trace.end_ns[row]), -1)
             found.setdefault(int(trace.lane_id[row]), []).append(span)
     return {lane: disjoint(spans) for lane, spans in found.items()}
@@ -82,9 +85,8 @@ def _inside(trace: Trace, row: int) -> tuple[_Launches, slice]:
     return launches, slice(low, high)
 
 
-def _loops(trace: Trace, row: int) -> bool:
+def _loops(trace: Trace, row: int, limits: Mapping[str, float]) -> bool:
     """Whether what an optimizer launched is a loop over tensors."""
-    limits = cause_rules()["optimizer-loop"].thresholds
     launches, inside = _inside(trace, row)
     count = inside.stop - inside.start
     elementwise = int(launches.elementwise[inside].sum())

@@ -13,8 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whichlayer.analysis.findings.where import is_users_frame
-from whichlayer.analysis.gaps.host import MIN_STRETCH_NS, Doing, HostStates
+from whichlayer.analysis.gaps.host import Doing, HostStates
 from whichlayer.analysis.gaps.remembered import once_per_trace
+from whichlayer.analysis.options import Options
+from whichlayer.analysis.settings import threshold
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import SliceKind
 
@@ -34,23 +36,29 @@ _NO_LAUNCH_NS = 5_000_000
 _BUILT_IN = "<built-in"
 
 
-def usual_pause(lasts: Int64, weak: Bool) -> int:
+def shortest_ns(options: Options) -> float:
+    """Shorter stretches without an operator are the framework between two: dispatch."""
+    return 1000 * threshold(options, "python-overhead", "min_us")
+
+
+def usual_pause(lasts: Int64, weak: Bool, least_ns: float) -> float:
     """Up to how long this thread pauses between operators without that meaning anything.
 
     Args:
         lasts: int64 (n,), for each stretch how long the pause is that it belongs to.
         weak: bool (n,), which stretches are pauses.
+        least_ns: shorter pauses never mean anything (:func:`shortest_ns`).
     """
     starts = weak & np.concatenate(([True], ~weak[:-1]))
     pauses = lasts[starts]
     if len(pauses) < _FEWEST:
-        return MIN_STRETCH_NS
+        return least_ns
     median, most = np.percentile(pauses, [50, 90])
     usual = int(min(_OF_MOST * most, _OF_MEDIAN * median))
-    return min(max(MIN_STRETCH_NS, usual), _LONGEST_NS)
+    return max(least_ns, min(usual, _LONGEST_NS))
 
 
-def users_python(states: HostStates, trace: Trace, weak: Bool) -> Bool:
+def users_python(states: HostStates, trace: Trace, weak: Bool, options: Options) -> Bool:
     """Stretches in which the user's own Python runs, of pauses that hold enough of it.
 
     A frame of PyTorch's or of a package between two operators is dispatch; a function of
@@ -60,7 +68,7 @@ def users_python(states: HostStates, trace: Trace, weak: Bool) -> Bool:
     at = np.flatnonzero(weak & (states.state == Doing.PYTHON) & (states.row >= 0))
     if not len(at):
         return found
-    users, built_in = _frames(trace)
+    users, built_in = _frames(trace, options.source_roots)
     up = states.row[at].astype(np.int64)
     while len(at):
         frame = trace.kind[up] == SliceKind.PYTHON
@@ -72,7 +80,7 @@ def users_python(states: HostStates, trace: Trace, weak: Bool) -> Bool:
     length = np.append(np.diff(states.start_ns), 0)
     pause = np.cumsum(weak & np.concatenate(([True], ~weak[:-1])))
     total = np.bincount(pause[found], length[found], minlength=int(pause[-1]) + 1)
-    return np.asarray(found & (total[pause] >= MIN_STRETCH_NS))
+    return np.asarray(found & (total[pause] >= shortest_ns(options)))
 
 
 def without_launches(states: HostStates, trace: Trace, weak: Bool, lanes: Sequence[int]) -> Bool:
@@ -90,11 +98,19 @@ def without_launches(states: HostStates, trace: Trace, weak: Bool, lanes: Sequen
 
 
 @once_per_trace
-def _frames(trace: Trace) -> tuple[Bool, Bool]:
+def _known_frames(trace: Trace) -> dict[tuple[str, ...], tuple[Bool, Bool]]:
+    """What :func:`_frames` has found, by the roots."""
+    return {}
+
+
+def _frames(trace: Trace, roots: tuple[str, ...]) -> tuple[Bool, Bool]:
     """Which names are frames of the user's code, and which are functions of Python's own."""
-    users = np.array([is_users_frame(text) for text in trace.strings], np.bool_)
-    built_in = np.array([text.startswith(_BUILT_IN) for text in trace.strings], np.bool_)
-    return users, built_in
+    known = _known_frames(trace)
+    if roots not in known:
+        users = np.array([is_users_frame(text, roots) for text in trace.strings], np.bool_)
+        built_in = np.array([text.startswith(_BUILT_IN) for text in trace.strings], np.bool_)
+        known[roots] = users, built_in
+    return known[roots]
 
 
 @once_per_trace

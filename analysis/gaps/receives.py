@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from whichlayer.analysis.gaps.catalogue import cause_rules
+from whichlayer.analysis.options import Options
+from whichlayer.analysis.settings import thresholds
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import SliceKind
 
@@ -31,7 +32,7 @@ _BYTES = {"byte": 1, "char": 1, "bool": 1, "half": 2, "bfloat16": 2, "short": 2,
     "float": 4, "long": 8, "double": 8, "float8_e4m3fn": 1, "float8_e5m2": 1}  # fmt: skip
 
 
-def spinning_receives(trace: Trace) -> frozenset[int]:
+def spinning_receives(trace: Trace, options: Options) -> frozenset[int]:
     """The trace rows of receives that took far longer than their data needs."""
     rows = np.flatnonzero((trace.kind == SliceKind.KERNEL) & _named(trace, _KERNEL))
     if not len(rows):
@@ -42,7 +43,7 @@ def spinning_receives(trace: Trace) -> frozenset[int]:
         return frozenset()
     size = np.array([_bytes(trace.detail(row)) for row in chosen], np.float64)
     duration = (trace.end_ns[chosen] - trace.start_ns[chosen]).astype(np.float64)
-    spins = _spins(size, np.maximum(duration, 1.0))
+    spins = _spins(size, np.maximum(duration, 1.0), thresholds(options, "pipeline-bubble"))
     return frozenset(row for row, spin in zip(chosen, spins.tolist(), strict=True) if spin)
 
 
@@ -80,14 +81,16 @@ def _bytes(detail: Mapping[str, Any]) -> float:
     return float(count) * width
 
 
-def _spins(size: NDArray[np.float64], duration: NDArray[np.float64]) -> NDArray[np.bool_]:
+def _spins(
+    size: NDArray[np.float64], duration: NDArray[np.float64], limits: Mapping[str, float]
+) -> NDArray[np.bool_]:
     """Whether receives took longer than their size explains: bool (n,).
 
     Args:
         size: bytes, NaN where unknown: such a receive has nothing that explains its time.
         duration: nanoseconds.
+        limits: thresholds of ``pipeline-bubble``.
     """
-    limits = cause_rules()["pipeline-bubble"].thresholds
     unknown = np.isnan(size)
     if unknown.all():
         return unknown

@@ -40,7 +40,19 @@ class Skew:
     trusted: bool
 
 
-def read_skew(lead_ns: Int64, linked: Bool, telling: Bool) -> Skew:
+@dataclass(frozen=True, slots=True)
+class SkewLimits:
+    """From where on clocks are not believed; see the settings of gate Q4."""
+
+    believed_ns: float = BELIEVED_NS
+    far: float = FAR
+    odd_share: float = SHARE
+    most_ns: float = MAX_SKEW_NS
+
+
+def read_skew(
+    lead_ns: Int64, linked: Bool, telling: Bool, limits: SkewLimits | None = None
+) -> Skew:
     """Tell a clock that is off from a few times that are wrong.
 
     Args:
@@ -48,14 +60,17 @@ def read_skew(lead_ns: Int64, linked: Bool, telling: Bool) -> Skew:
             positive for those before their launch.
         linked: bool (n,), the launch is in the file.
         telling: bool (n,), of those the ones that nothing kept waiting.
+        limits: the defaults without.
     """
+    limits = limits or SkewLimits()
     odd = np.zeros(len(lead_ns), np.bool_)
     early = linked & (lead_ns > 0)
     if not bool(early.any()):
         return Skew(0, odd, True)
     sample = np.sort(lead_ns[telling & linked | early])[::-1]
-    few = min(max(HANDFUL, int(SHARE * int(linked.sum()))), (len(sample) - 1) // 2)
-    odd = early & (lead_ns > max(BELIEVED_NS, FAR * int(sample[few])))
+    few = min(max(HANDFUL, int(limits.odd_share * int(linked.sum()))), (len(sample) - 1) // 2)
+    odd = early & (lead_ns > max(limits.believed_ns, limits.far * int(sample[few])))
     skew = int(lead_ns[early & ~odd].max(initial=0))
     shared = 2 * int((sample > 0).sum()) > len(sample)
-    return Skew(skew, odd, skew <= BELIEVED_NS or (skew <= MAX_SKEW_NS and shared))
+    believed = skew <= limits.believed_ns or (skew <= limits.most_ns and shared)
+    return Skew(skew, odd, believed)

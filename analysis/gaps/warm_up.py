@@ -12,12 +12,10 @@ from whichlayer.analysis.activities import Activities
 from whichlayer.analysis.gaps.catalogue import cause_code, cause_rules
 from whichlayer.analysis.gaps.host import Marks
 from whichlayer.analysis.results import Gaps
+from whichlayer.analysis.settings import threshold
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.window import steps_on
 
-#: Of the first step's allocation calls, what a later step may still spend on the average.
-#: Setting ``rules.warm-up.later_share``.
-LATER_SHARE = 0.10
 #: Fewer recorded steps show no steady state.
 MIN_STEPS = 3
 #: A launch of this length loads what it launches (usual: 3 to 20 µs).
@@ -40,7 +38,7 @@ def without_warm_up(gaps: Gaps, trace: Trace, marks: Marks, devices: Sequence[Ac
         first = _first_ends(trace, devices)[gaps.device]
         calls = {"allocator": _marked(marks, "allocator"), "module-load": _loading(trace, marks)}
         for rule, rows in calls.items():
-            if _stops(trace, rows, LATER_SHARE):
+            if _stops(trace, rows, threshold(marks.options, "warm-up", "later_share")):
                 early |= (gaps.cause == cause_code(rule)) & (gaps.start_ns < first)
     cause[early], layer[early] = cause_code("warm-up"), int(cause_rules()["warm-up"].layer)
     return replace(gaps, cause=cause, layer=layer)
@@ -71,7 +69,7 @@ def _first_compiles(gaps: Gaps, trace: Trace, marks: Marks) -> NDArray[np.bool_]
     rows = np.maximum(gaps.culprit_row, 0)
     begun = np.where(gaps.culprit_row >= 0, trace.start_ns[rows], gaps.start_ns)
     if trace.host_steps:
-        limit = float(cause_rules()["recompile"].thresholds["later_share"])
+        limit = threshold(marks.options, "recompile", "later_share")
         recompiles = _marked(marks, "recompile")
         if len(trace.host_steps) > 1 and not _stops(trace, recompiles, limit):
             return np.zeros(len(gaps), np.bool_)

@@ -28,11 +28,11 @@ class Flagged:
     rate: str
 
 
-def flagged_kernels(kernels: Sequence[KernelGroup], flag: str) -> Flagged | None:
-    """The groups with a flag together; None where they take less than ``MIN_SHARE``."""
+def flagged_kernels(kernels: Sequence[KernelGroup], flag: str, least: float) -> Flagged | None:
+    """The groups with a flag together; None where they take less than a share of the window."""
     found = [group for group in kernels if flag in group.flags]
     share = sum(group.share for group in found)
-    if share < MIN_SHARE:
+    if not found or share < least:
         return None
     most = max(found, key=lambda group: group.total_ns)
     more = f" and {len(found) - 1} more" if len(found) > 1 else ""

@@ -12,6 +12,9 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
+from whichlayer.analysis.options import Options
+from whichlayer.analysis.settings import threshold
+
 if TYPE_CHECKING:  # the screen tells how severe warnings are before any of these is needed
     from whichlayer.analysis.activities import Activities
     from whichlayer.analysis.gaps.calibrate import Calibration
@@ -65,6 +68,11 @@ class Recording:
     marks: Marks
     window: Window
     kernels: Sequence[KernelGroup]
+    options: Options = field(default_factory=Options)
+
+    def limit(self, gate: Gate, name: str) -> float:
+        """The value in force of one of a gate's thresholds."""
+        return threshold(self.options, gate.id, name)
 
 
 def device_words(number: int) -> str:

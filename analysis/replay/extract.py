@@ -24,7 +24,6 @@ _GETS = re.compile(r"(^|/)multiprocessing/(queues|connection)\.py\(|(^|/)queue\.
 #: The call around it, where no frames were recorded.
 _LOADER = re.compile(r"_MultiProcessingDataLoaderIter")
 #: Shorter than this, a batch was there already, and the call is only slow Python.
-#: Setting ``replay.min_worker_wait_us``.
 _WAITED_NS = 1_000_000
 
 

@@ -20,10 +20,9 @@ from whichlayer.analysis.results import Gaps, Kernels, Options, Window
 from whichlayer.analysis.trace.columns import Trace
 
 #: A replay of nothing that misses the window's end by more than this share of it is not
-#: believed. Setting ``replay.max_error``.
+#: believed.
 MAX_ERROR = 0.02
 #: With more work than this whose launch is not in the file, most of the schedule is unknown.
-#: Setting ``replay.max_unlinked``.
 MAX_UNLINKED = 0.10
 
 

@@ -59,13 +59,20 @@ class _Work:
     early_ns: Int64
     late_ns: Int64
 
-    @property
-    def few(self) -> float:
-        return max(1, SHARE * len(self.row))
+    def few(self, share: float) -> float:
+        return max(1, share * len(self.row))
 
 
 def odd_times(
-    start_ns: Int64, end_ns: Int64, kind: UInt8, lane_id: Int32, launch: Int32, stray: Bool
+    start_ns: Int64,
+    end_ns: Int64,
+    kind: UInt8,
+    lane_id: Int32,
+    launch: Int32,
+    stray: Bool,
+    *,
+    spans: float = SPANS,
+    share: float = SHARE,
 ) -> OddTimes:
     """Which GPU work and which launches have times that are wrong or doubtful.
 
@@ -79,6 +86,8 @@ def odd_times(
         lane_id: int32 (n,).
         launch: int32 (n,), the call that launched each, -1 for none.
         stray: bool (n,), slices that are outside the recording anyway.
+        spans: from how many lengths of everything else on a time is suspect.
+        share: more suspects than this share of the work, and than one, are no exceptions.
     """
     row = np.flatnonzero(np.isin(kind, GPU_WORK) & ~stray)
     if len(row) <= ENOUGH:
@@ -97,27 +106,29 @@ def odd_times(
     everything = np.concatenate((row, calls))
     starts = start_ns[everything]
     length = work.end_ns - work.start_ns
-    few = int(work.few)
+    few = int(work.few(share))
     ordered = np.partition(starts, (few, len(starts) - 1 - few))
-    core = SPANS * max(int(ordered[-1 - few]) - int(ordered[few]), 1)
+    core = int(spans * max(int(ordered[-1 - few]) - int(ordered[few]), 1))
     low, high = int(ordered[few]) - core, int(ordered[-1 - few]) + core
     apart = (work.early_ns > core) | (work.late_ns > core)
     outside = (work.start_ns < low) | (work.start_ns > high)
     suspect = apart | outside | (length > core)
-    if not bool(suspect.any()) or int(suspect.sum()) > work.few:
+    if not bool(suspect.any()) or int(suspect.sum()) > work.few(share):
         return _NOTHING
     hidden = np.zeros(len(start_ns), np.bool_)
     hidden[work.row[suspect]] = True
     hidden[work.launch[apart & (work.launch >= 0)]] = True
     rest = everything[~hidden[everything]]
     first, last = int(start_ns[rest].min()), int(end_ns[rest].max())
-    return _judged(work, np.flatnonzero(suspect), start_ns, (first, last))
+    return _judged(work, np.flatnonzero(suspect), start_ns, (first, last), spans)
 
 
-def _judged(work: _Work, suspects: Int64, start_ns: Int64, rest: tuple[int, int]) -> OddTimes:
+def _judged(
+    work: _Work, suspects: Int64, start_ns: Int64, rest: tuple[int, int], spans: float
+) -> OddTimes:
     """Sorts suspects out, given when the first of the rest starts and the last ends."""
     first, last = rest
-    far = SPANS * max(last - first, 1)
+    far = spans * max(last - first, 1)
     broken: set[int] = set()
     doubtful: set[int] = set()
     overtaken = _overtaken(work)

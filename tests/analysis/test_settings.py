@@ -74,7 +74,7 @@ def test_a_rule_is_off_only_where_it_is_switched_off() -> None:
     ],
 )
 def test_what_no_rule_reads_is_refused_in_one_line(options: Options, said: str) -> None:
-    with pytest.raises(ValueError, match=".") as caught:
+    with pytest.raises(ValueError) as caught:
         refuse_unknown(options)
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)

@@ -49,8 +49,9 @@ def check(recording: Recording) -> Iterator[TraceWarning]:
     advice = _NSIGHT if trace.producer == "nsight" else _RECORD
     if any(w.code in _DAMAGED for w in trace.warnings):
         advice = _CUT
+    most_lost, most_uneven = (recording.limit(GATE, name) for name in ("lost", "uneven"))
     lost = lost_launches(trace)
-    steps = [s for s in shares_by_step(trace, window, lost) if s.share > MAX_LOST]
+    steps = [s for s in shares_by_step(trace, window, lost) if s.share > most_lost]
     if steps:
         worst = max(steps, key=lambda step: step.share)
         count = sum(step.lost for step in steps)
@@ -58,17 +59,17 @@ def check(recording: Recording) -> Iterator[TraceWarning]:
         yield TraceWarning(
             GATE.id,
             f"launches without a kernel: {worst.lost} of {worst.launches} in {worst.name} "
-            f"({percent(worst.share)}, threshold {percent(MAX_LOST)}){more}; {advice}",
+            f"({percent(worst.share)}, threshold {percent(most_lost)}){more}; {advice}",
             count,
             severity=Severity.DOUBT,
         )
-    uneven = [graph for graph in uneven_replays(trace) if graph.spread > MAX_UNEVEN]
+    uneven = [graph for graph in uneven_replays(trace) if graph.spread > most_uneven]
     if uneven:
         worst_graph = max(uneven, key=lambda graph: graph.spread)
         yield TraceWarning(
             GATE.id,
             f"{worst_graph.name} has {worst_graph.fewest} to {worst_graph.most} kernels a replay "
-            f"({percent(worst_graph.spread)} apart, threshold {percent(MAX_UNEVEN)}); {advice}",
+            f"({percent(worst_graph.spread)} apart, threshold {percent(most_uneven)}); {advice}",
             sum(graph.replays for graph in uneven),
             severity=Severity.DOUBT,
         )

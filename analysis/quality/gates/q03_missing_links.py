@@ -32,14 +32,15 @@ def check(recording: Recording) -> Iterator[TraceWarning]:
     if recording.trace.producer != "pytorch":
         nsight = recording.trace.producer == "nsight"
         how = ": nsys profile --trace=cuda,nvtx, without --delay" if nsight else ""
+    limit = recording.limit(GATE, "unlinked")
     for activities in recording.devices:
         missing = _unlinked(recording.trace, activities)
         share = missing / len(activities)
-        if share > MAX_UNLINKED:
+        if share > limit:
             yield TraceWarning(
                 GATE.id,
                 f"{device_words(activities.number)}: {missing} of {len(activities)} activities "
-                f"({percent(share)}, threshold {percent(MAX_UNLINKED)}) have no launch in the "
+                f"({percent(share)}, threshold {percent(limit)}) have no launch in the "
                 "file; only the gaps before those are unattributed; begin the recording before "
                 f"the work is launched{how}",
                 missing,

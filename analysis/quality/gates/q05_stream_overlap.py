@@ -29,20 +29,21 @@ GATE = Gate(
 
 def check(recording: Recording) -> Iterator[TraceWarning]:
     """One warning for each device with an overlap above the noise."""
+    noise_ns = recording.limit(GATE, "noise_us") * 1000
     for activities in recording.devices:
-        count, worst = _overlaps(activities)
+        count, worst = _overlaps(activities, noise_ns)
         if count:
             yield TraceWarning(
                 GATE.id,
                 f"{device_words(activities.number)}: activities overlap an earlier one of their "
                 f"stream, {times_text(count)}, by up to {worst / 1e3:.1f} µs (threshold "
-                f"{NOISE_NS / 1e3:.0f} µs); all are kept, each instant counts once, and the "
+                f"{noise_ns / 1e3:g} µs); all are kept, each instant counts once, and the "
                 "time of a single one is uncertain",
                 count,
             )
 
 
-def _overlaps(activities: Activities) -> tuple[int, int]:
+def _overlaps(activities: Activities, noise_ns: float) -> tuple[int, int]:
     """How many begin while an earlier one of their stream runs, and the longest overlap."""
     count, worst = 0, 0
     for lane in np.unique(activities.lane).tolist():
@@ -50,6 +51,6 @@ def _overlaps(activities: Activities) -> tuple[int, int]:
         start, end = activities.start_ns[mine], activities.end_ns[mine]
         reach = np.maximum.accumulate(end)[:-1]
         overlap = np.minimum(reach, end[1:]) - start[1:]
-        count += int((overlap > NOISE_NS).sum())
+        count += int((overlap > noise_ns).sum())
         worst = max(worst, int(overlap.max(initial=0)))
     return count, worst

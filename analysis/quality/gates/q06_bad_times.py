@@ -32,7 +32,8 @@ def check(recording: Recording) -> Iterator[TraceWarning]:
     """One warning where the window holds GPU work of doubtful times; the reader tells the rest."""
     trace, window = recording.trace, recording.window
     columns = (trace.start_ns, trace.end_ns, trace.kind, trace.lane_id, trace.launch)
-    rows = odd_times(*columns, trace.stray).doubtful
+    spans, share = (recording.limit(GATE, name) for name in ("spans", "share"))
+    rows = odd_times(*columns, trace.stray, spans=spans, share=share).doubtful
     inside = (trace.start_ns[rows] <= window.end_ns) & (trace.end_ns[rows] >= window.start_ns)
     rows = rows[inside]
     if not len(rows) or not recording.devices:
@@ -43,7 +44,7 @@ def check(recording: Recording) -> Iterator[TraceWarning]:
     more = ", the first" if len(rows) > 1 else ""
     yield TraceWarning(
         GATE.id,
-        f"{plural(len(rows), 'event')} of the GPU {lies} more than {SPANS} times the length of all "
+        f"{plural(len(rows), 'event')} of the GPU {lies} more than {spans:g} times the length of all "
         f"others away, or {lasts} that long: {clean(trace.name(first))[:60]} at "
         f"{trace.start_ns[first] / 1e9:.3f} s, {length / 1e9:.3f} s long{more}; if that is no true "
         "wait, look at the rest with --span",

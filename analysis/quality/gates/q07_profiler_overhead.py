@@ -35,15 +35,16 @@ def check(recording: Recording) -> Iterator[TraceWarning]:
     rows = (trace.kind == SliceKind.OVERHEAD) & profilers & ~trace.stray
     covered = clip(union(trace.start_ns[rows], trace.end_ns[rows]), window.start_ns, window.end_ns)
     share = covered.total / max(window.end_ns - window.start_ns, 1)
-    if share <= NOTE:
+    told, contaminated = (recording.limit(GATE, name) for name in ("told", "contaminated"))
+    bad = share > contaminated
+    if not bad and share <= told:
         return
-    bad = share > CONTAMINATED
     said = "contaminated by" if bad else "touched by"
     meaning = "every finding is trusted less" if bad else "gaps under it have no owner"
     yield TraceWarning(
         GATE.id,
         f"{said} the profiler: its own work covers {percent(share)} of the window (threshold "
-        f"{percent(CONTAMINATED if bad else NOTE)}); {meaning}; record fewer steps, and without "
+        f"{percent(contaminated if bad else told)}); {meaning}; record fewer steps, and without "
         "stacks or memory if they are not needed",
         int(rows.sum()),
         severity=Severity.DOUBT if bad else Severity.NOTE,

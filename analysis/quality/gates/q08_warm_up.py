@@ -37,11 +37,12 @@ def check(recording: Recording) -> Iterator[TraceWarning]:
     usual = float(np.median(length))
     nsight = recording.trace.producer == "nsight"
     how = "start the capture range two steps later" if nsight else "record with schedule(warmup=2)"
-    if usual > 0 and length[0] > WARM_UP_RATIO * usual:
+    limit = recording.limit(GATE, "first_step")
+    if usual > 0 and length[0] > limit * usual:
         yield TraceWarning(
             GATE.id,
             f"the first step is {length[0] / usual:.1f} times the median (threshold "
-            f"{WARM_UP_RATIO}): warm-up; leave it out with --steps "
+            f"{limit:g}): warm-up; leave it out with --steps "
             f"{steps[1].number}:{steps[-1].number}, or {how}",
         )
 

@@ -32,7 +32,7 @@ GATE = Gate(
 
 def check(recording: Recording) -> Iterator[TraceWarning]:
     """One warning for all such kernels of the window."""
-    found = flagged_kernels(recording.kernels, "impossible")
+    found = flagged_kernels(recording.kernels, "impossible", recording.limit(GATE, "share"))
     if found is not None:
         yield TraceWarning(
             GATE.id,

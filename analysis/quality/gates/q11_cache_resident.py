@@ -24,7 +24,7 @@ GATE = Gate(
 
 def check(recording: Recording) -> Iterator[TraceWarning]:
     """One warning for all such kernels of the window."""
-    found = flagged_kernels(recording.kernels, "cache-resident")
+    found = flagged_kernels(recording.kernels, "cache-resident", recording.limit(GATE, "share"))
     if found is not None:
         yield TraceWarning(
             GATE.id,

@@ -30,10 +30,15 @@ def check(recording: Recording) -> Iterator[TraceWarning]:
     steps = len(recording.window.steps)
     nsight = recording.trace.producer == "nsight"
     how = "in one capture range" if nsight else "with schedule(warmup=2, active=3)"
-    if recording.devices and 0 < steps < MIN_STEPS:
+    limit = recording.limit(GATE, "steps")
+    if recording.devices and 0 < steps < limit:
         yield TraceWarning(
             GATE.id,
-            f"the window holds a single step (threshold {MIN_STEPS}): verdicts are hints; record "
+            f"the window holds {_few(steps)} (threshold {limit:g}): verdicts are hints; record "
             f"at least three {how}",
             severity=Severity.DOUBT,
         )
+
+
+def _few(steps: int) -> str:
+    return "a single step" if steps == 1 else f"{steps} steps"

@@ -5,7 +5,6 @@ import re
 import pytest
 
 from whichlayer.analysis.findings.catalogue import all_rules
-from whichlayer.analysis.findings.collect import MIN_SHARE
 from whichlayer.analysis.quality.gate import Effect
 from whichlayer.analysis.report.rule_list import (
     every_gate,
@@ -15,6 +14,7 @@ from whichlayer.analysis.report.rule_list import (
     list_rules,
 )
 from whichlayer.analysis.report.text_layout import COLUMNS, columns_of
+from whichlayer.analysis.settings import MIN_SHARE
 
 
 def test_the_list_is_of_all_rules_that_findings_use() -> None:
