@@ -4,7 +4,8 @@ Dense rates with FP32 accumulation, in TFLOP/s (1e12); bandwidth in GB/s (1e9). 
 how a figure was checked: ``a`` arithmetic (units x FMA per clock x 2 x clock) reproduces it
 within 1 %; ``t`` SM count and memory were read in a real trace; ``m`` a real kernel reached
 at least 90 % of it without exceeding it; ``p`` a published page says so; ``k`` general
-knowledge only. A figure that rests on ``k`` is shown but never judged by.
+knowledge only; ``u`` the user says so. A figure that rests on ``k`` is shown but never judged
+by.
 
 ``eff`` is the share of the dense matrix rate that a good large product really reaches.
 """
@@ -68,7 +69,7 @@ class DeviceRow:
     def confirmed(self, figure: str) -> bool:
         """Whether a verdict may rest on a figure: ``t`` alone tells the card, not its peaks."""
         letters = self.source(figure)
-        return any(letter in letters for letter in "amp")
+        return any(letter in letters for letter in "ampu")
 
 
 def _rates(

@@ -22,7 +22,7 @@ from whichlayer.analysis.kernels.device_table import (
     capability_of,
 )
 from whichlayer.analysis.kernels.sm_limits import SmLimits, limits_of
-from whichlayer.analysis.results import Options
+from whichlayer.analysis.options import Options, Peaks
 
 #: A unit count further off than this is a slice, a partition or another product.
 _UNIT_SLACK: Final = 0.02
@@ -103,10 +103,16 @@ def match_device(
     entry = properties if isinstance(properties, Mapping) else {}
     if options.device_model is not None:
         row = rows_by_user(options.device_model, _number(entry, "totalGlobalMem"))
-        found = _from_row(row, f"{row.name}, as asked for")
+        row, said = user_row(row, options)
+        found = _from_row(row, f"{row.name}, as asked for{said}")
     else:
-        found = _recognise(entry, header)
-    return _with_overrides(_with_units(found, entry), options)
+        found = _recognise(entry, header, options)
+        found = with_peaks(found, *user_peaks(str(entry.get("name") or ""), options))
+    found = _with_units(found, entry)
+    if options.peak_bandwidth_gbps is None and not options.peak_tflops:
+        return found
+    given = Peaks(options.peak_bandwidth_gbps, options.peak_tflops)
+    return with_peaks(found, given, "as given")
 
 
 def _with_units(found: DeviceMatch, entry: Mapping[str, Any]) -> DeviceMatch:
@@ -144,7 +150,9 @@ def _likeness(entry: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(repr(entry.get(key)) for key in keys)
 
 
-def _recognise(entry: Mapping[str, Any], header: Mapping[str, Any]) -> DeviceMatch:
+def _recognise(
+    entry: Mapping[str, Any], header: Mapping[str, Any], options: Options
+) -> DeviceMatch:
     raw = entry.get("name")
     name = raw if isinstance(raw, str) else ""
     vendor = vendor_of(name, entry, header)
@@ -159,13 +167,20 @@ def _recognise(entry: Mapping[str, Any], header: Mapping[str, Any]) -> DeviceMat
         exact = bool(rows)
     if not rows:
         return _unlisted(name, entry, vendor, units)
-    return _scaled(rows[0], name, units, memory, exact)
+    return _scaled(rows[0], name, units, memory, exact, options)
 
 
 def _scaled(
-    row: DeviceRow, name: str, units: float | None, memory: float | None, exact: bool
+    row: DeviceRow,
+    name: str,
+    units: float | None,
+    memory: float | None,
+    exact: bool,
+    options: Options,
 ) -> DeviceMatch:
+    row, of_user = user_row(row, options)
     said = f"{row.name}, by its name" if name else f"{row.name}, by its units and memory"
+    said += of_user
     if row.note:
         said += f" ({row.note})"
     if not units or not row.units or abs(units / row.units - 1) <= _UNIT_SLACK:
@@ -174,7 +189,7 @@ def _scaled(
     compute = units / row.units
     full = split_rows().get(row.name)
     share = min(1.0, memory / full) if memory and full else min(1.0, compute)
-    note = f"{row.name} with {units:.0f} of {row.units} units: peaks scaled"
+    note = f"{row.name} with {units:.0f} of {row.units} units: peaks scaled{of_user}"
     scaled = _from_row(row, note, compute=compute, memory=share)
     if "mig" in name.lower().split():
         return scaled
@@ -245,9 +260,56 @@ def _recorded_bandwidth(entry: Mapping[str, Any]) -> float | None:
     return exported if low <= exported <= high else None
 
 
-def _with_overrides(found: DeviceMatch, options: Options) -> DeviceMatch:
-    given = dict(options.peak_tflops)
-    bandwidth = options.peak_bandwidth_gbps
+def user_peaks(name: str, options: Options) -> tuple[Peaks, str]:
+    """What the user says of a device of this very name, and where it is said."""
+    for known, peaks in options.peaks.items():
+        if known.casefold() == name.casefold():
+            figures = (*(["bandwidth"] if peaks.bandwidth_gbps else []), *peaks.tflops)
+            places = [options.origins.get(f'peaks."{known}".{figure}') for figure in figures]
+            told = ", ".join(dict.fromkeys(place for place in places if place))
+            return peaks, f"as set ({told})" if told else "as set"
+    return Peaks(), ""
+
+
+def user_row(row: DeviceRow, options: Options) -> tuple[DeviceRow, str]:
+    """A row with what the user says of that product, and a note of that.
+
+    A part of such a card is still scaled by its units, and another variant still doubted.
+
+    Raises:
+        ValueError: a peak is not a positive number.
+    """
+    peaks, place = user_peaks(row.name, options)
+    if peaks.bandwidth_gbps is None and not peaks.tflops:
+        return row, ""
+    changed = with_peaks(_from_row(row, ""), peaks, place)
+    figures = dict.fromkeys(changed.tflops, "u") | {"bandwidth": "u"}
+    kept = {figure: row.source(figure) for figure in _kept(row, peaks)}
+    row = replace(
+        row,
+        bandwidth=changed.bandwidth_gbps or row.bandwidth,
+        rates=changed.tflops,
+        sources={**figures, **kept},
+    )
+    return row, changed.note
+
+
+def _kept(row: DeviceRow, peaks: Peaks) -> list[str]:
+    """The figures of a row of which a user says nothing."""
+    said = {*peaks.tflops, *(f"{key}-matrix" for key in peaks.tflops)}
+    if peaks.bandwidth_gbps is not None:
+        said.add("bandwidth")
+    return [figure for figure in ("bandwidth", *row.rates) if figure not in said]
+
+
+def with_peaks(found: DeviceMatch, peaks: Peaks, place: str) -> DeviceMatch:
+    """A match in which a user's figures replace others; they may carry a verdict.
+
+    Raises:
+        ValueError: a peak is not a positive number.
+    """
+    given = dict(peaks.tflops)
+    bandwidth = peaks.bandwidth_gbps
     values = [*given.values(), *([] if bandwidth is None else [bandwidth])]
     for value in values:
         if not (math.isfinite(value) and value > 0):
@@ -257,7 +319,7 @@ def _with_overrides(found: DeviceMatch, options: Options) -> DeviceMatch:
     changed = {*given, *(() if bandwidth is None else ("bandwidth",))}
     return replace(
         found,
-        note=f"{found.note}; {', '.join(sorted(changed))} as given",
+        note=f"{found.note}; {', '.join(sorted(changed))} {place}",
         bandwidth_gbps=found.bandwidth_gbps if bandwidth is None else float(bandwidth),
         tflops=MappingProxyType({**found.tflops, **_with_matrix(found, given)}),
         unconfirmed=found.unconfirmed - changed,
