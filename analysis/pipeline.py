@@ -69,7 +69,7 @@ def analyse(trace: Trace, options: Options | None = None) -> Analysis:
         whole = partition(activities, *_reach(trace, activities, bounds[i]))
         finder.add_device(i, activities, whole, calibrations[i], bounds[i])
     gaps = without_warm_up(finder.table(), trace, marks, recorded)
-    kernels, groups = _kernels(trace, recorded, cuts, matches, window)
+    kernels, groups = _kernels(trace, recorded, cuts, matches, window, options)
     parts = _device_cuts(recorded, cuts, window)
     segments = tuple(build_segments(i, part, gaps, kernels) for i, part in enumerate(parts))
     by_device = tuple(budget_of(s, kernels, window.start_ns, window.end_ns) for s in segments)
@@ -157,6 +157,7 @@ def _kernels(
     cuts: Sequence[Partition],
     matches: Sequence[DeviceMatch],
     window: Window,
+    options: Options,
 ) -> tuple[Kernels, tuple[KernelGroup, ...]]:
     """The activities of all devices, judged."""
     row = _joined([d.row for d in devices], np.int32)
@@ -178,6 +179,7 @@ def _kernels(
         owned_ns=owned,
         peaks=matches,
         total_ns=(window.end_ns - window.start_ns) * max(len(devices), 1),
+        settings=options.settings,
     )
     table = Kernels(
         row=row,
