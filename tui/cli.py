@@ -98,6 +98,8 @@ def _open(arguments: Sequence[str]) -> int:
         "       whichlayer check FILE ... [limits] [options]\n"
         "       whichlayer demo [NAME] [options]\n"
         "       whichlayer rules [ID ...]\n"
+        "       whichlayer explain [WORD ...]\n"
+        "       whichlayer devices [NAME]\n"
         "       whichlayer cache [clear]",
         description="Which layer keeps the GPU waiting, and where to fix it: "
         "opens a recorded trace on a screen.",
@@ -204,6 +206,20 @@ def _rules(arguments: Sequence[str]) -> int:
     return FINE
 
 
+def _explain(arguments: Sequence[str]) -> int:
+    from whichlayer.tui.explain_command import explain_text
+
+    _write(explain_text(arguments).encode(), None)
+    return FINE
+
+
+def _devices(arguments: Sequence[str]) -> int:
+    from whichlayer.tui.explain_command import devices_text
+
+    _write(devices_text(arguments).encode(), None)
+    return FINE
+
+
 def _cache(arguments: Sequence[str]) -> int:
     parser = Parser(
         prog="whichlayer cache",
@@ -223,6 +239,8 @@ _COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "report": _report,
     "check": _check,
     "rules": _rules,
+    "explain": _explain,
+    "devices": _devices,
     "cache": _cache,
 }
 
