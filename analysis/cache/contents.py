@@ -27,7 +27,10 @@ COLUMNS: Final = {
     "lane_id": "<i4", "correlation": "<i8", "external_id": "<i8", "detail_id": "<i4",
     "parent": "<i4", "depth": "<i4", "launch": "<i4", "stray": "|u1",
 }  # fmt: skip
-INSTANTS: Final = {"time_ns": "<i8", "lane_id": "<i4", "name_id": "<i4", "value": "<f8"}
+INSTANTS: Final = {
+    "time_ns": "<i8", "lane_id": "<i4", "name_id": "<i4", "value": "<f8", "size": "<f8",
+    "reserved": "<f8", "allocator": "<i8",
+}  # fmt: skip
 COUNTERS: Final = {"series_id": "<i4", "time_ns": "<i8", "value": "<f8"}
 FLOWS: Final = {
     "id": "<i8", "phase": "|u1", "time_ns": "<i8", "lane_id": "<i4", "category_id": "<i4",

@@ -23,7 +23,8 @@ from whichlayer.analysis.trace.columns import Counters, Flows, Instants, Int32, 
 from whichlayer.analysis.trace.kinds import LaneKind
 
 _MEMORY = "[memory]"
-_ALLOCATED = "Total Allocated"
+_FIGURES = ("Total Allocated", "Bytes", "Total Reserved")
+_TYPE, _DEVICE = "Device Type", "Device Id"
 _PHASES = {"s": 0, "t": 1, "f": 2}
 
 #: Flows from launches to the GPU, whose last end is on a stream.
@@ -52,7 +53,7 @@ class Marks:
     ) -> None:
         self._groups = groups
         self._strings = strings
-        self._instants: list[tuple[Int64, Int32, Int32, np.ndarray[Any, Any]]] = []
+        self._instants: list[tuple[np.ndarray[Any, Any], ...]] = []
         self._flows: list[tuple[Int64, Int32, Int64]] = []
         self._flow_names: dict[str, int] = {}
         self._series: Intern[tuple[str, str, str]] = Intern()
@@ -66,12 +67,16 @@ class Marks:
         self._see(times)
         strings = self._strings
         names = np.array([strings[one.name] for one in events], np.int32)
-        value = np.full(len(events), np.nan)
+        figures = [np.full(len(events), np.nan) for _ in _FIGURES]
+        allocator = np.full(len(events), -1, np.int64)
         memory = [row for row, one in enumerate(events) if one.name == _MEMORY]
         if memory:
             found = _decoded_arguments([events[row].args for row in memory])
-            value[memory] = [_number(one.get(_ALLOCATED)) for one in found]
-        self._keep(times.bad, self._instants, times.rounded(), group, names, value)
+            for column, key in zip(figures, _FIGURES, strict=True):
+                column[memory] = [_number(one.get(key)) for one in found]
+            allocator[memory] = [_allocator(one) for one in found]
+        columns = (times.rounded(), group, names, *figures, allocator)
+        self._keep(times.bad, self._instants, *columns)
 
     def add_flows(self, events: Sequence[Event], group: Int32) -> None:
         """Takes events of phase ``s``, ``t`` or ``f``."""
@@ -120,8 +125,8 @@ class Marks:
         """Adds the marks of another, which is used up."""
         strings, groups = numbering.strings, numbering.groups
         self._instants += [
-            (time, groups[group], strings[name], value)
-            for time, group, name, value in other._instants
+            (time, groups[group], strings[name], *figures)
+            for time, group, name, *figures in other._instants
         ]
         names = np.array([self._flow_id(name) for name in other._flow_names], np.int64)
         for time, group, numbers in other._flows:
@@ -136,14 +141,13 @@ class Marks:
 
     def instants(self, finder: LaneFinder) -> Instants:
         """All instants, in the order of the file."""
-        time, group, name, value = _joined(
-            self._instants, (np.int64, np.int32, np.int32, np.float64)
-        )
+        types = (np.int64, np.int32, np.int32, *(np.float64 for _ in _FIGURES), np.int64)
+        time, group, name, *figures = _joined(self._instants, types)
         lanes = [
             finder.find_async(pid, cat) if ph in _ASYNC else finder.find(pid, tid, _ON_THREAD)
             for ph, cat, pid, tid in self._groups.keys
         ]
-        return Instants(time, np.array(lanes or [0], np.int32)[group], name, value)
+        return Instants(time, np.array(lanes or [0], np.int32)[group], name, *figures)
 
     def flows(self, finder: LaneFinder) -> Flows:
         """All flow ends, in the order of the file."""
@@ -210,6 +214,14 @@ def _decoded_arguments(texts: Sequence[Raw]) -> list[Mapping[str, Any]]:
     except DECODE_ERRORS:
         decoded = [decode_value(bytes(text)) for text in present]
     return [one if isinstance(one, dict) else {} for one in decoded]
+
+
+def _allocator(arguments: Mapping[str, Any]) -> int:
+    """Which allocator a memory event is of, as :class:`Instants` numbers them; -1 unknown."""
+    kind, device = arguments.get(_TYPE), arguments.get(_DEVICE, 0)
+    if type(kind) is not int or type(device) is not int or not 0 <= kind < 1 << 16:
+        return -1
+    return (kind << 32) + max(device, 0) if device < 1 << 31 else -1
 
 
 def _number(value: object) -> float:

@@ -254,6 +254,9 @@ def _moved_instants(instants: Instants, origin_ns: int, new_lane: Int32) -> Inst
         lane_id=_moved_lanes(instants.lane_id[order], new_lane),
         name_id=instants.name_id[order],
         value=instants.value[order],
+        size=instants.size[order],
+        reserved=instants.reserved[order],
+        allocator=instants.allocator[order],
     )
 
 

@@ -54,13 +54,30 @@ class Lane:
 class Instants:
     """Events without duration (``i``, ``I``, ``R``), sorted by time.
 
-    ``value`` holds ``Total Allocated`` of ``[memory]`` events and NaN elsewhere.
+    From ``value`` on, columns are of ``[memory]`` events; elsewhere they are NaN and -1.
+
+    Attributes:
+        value: ``Total Allocated``.
+        size: ``Bytes``, negative where memory was given back.
+        reserved: ``Total Reserved``.
+        allocator: which one's totals these are: ``Device Type`` times 2**32 plus ``Device Id``
+            (of the CPU, which has none, plus 0).
     """
 
     time_ns: Int64
     lane_id: Int32
     name_id: Int32
     value: Float64
+    size: Float64 = field(default_factory=lambda: np.empty(0))
+    reserved: Float64 = field(default_factory=lambda: np.empty(0))
+    allocator: Int64 = field(default_factory=lambda: np.empty(0, np.int64))
+
+    def __post_init__(self) -> None:
+        count = len(self.time_ns)
+        for name, nothing in (("size", np.nan), ("reserved", np.nan), ("allocator", -1)):
+            column = getattr(self, name)
+            if not len(column) and count:
+                object.__setattr__(self, name, np.full(count, nothing, column.dtype))
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,8 @@ RULE: Final = Rule(
     source="whichlayer's design; PyTorch's caching allocator frees its cache before a retry",
 )
 RANK: Final = 90
+#: As :class:`whichlayer.analysis.trace.columns.Instants` numbers it.
+CPU_ALLOCATOR: Final = 0
 _ALLOCATES: Final = re.compile(r"^(?:cuda|hip)(?:Malloc|MallocAsync)$|^cuMemCreate$")
 _FREES: Final = re.compile(r"^(?:cuda|hip)(?:Free|FreeAsync)$|^cuMemRelease$")
 
@@ -41,7 +43,9 @@ def find(analysis: Analysis) -> Hint | None:
     """The calls that freed memory under pressure, or None."""
     trace = analysis.trace
     room = _least_memory(analysis)
-    held = trace.instants.value[np.isfinite(trace.instants.value)]
+    # The CPU's allocator counts for itself; files that name none are of the GPU's.
+    known = np.isfinite(trace.instants.value) & (trace.instants.allocator != CPU_ALLOCATOR)
+    held = trace.instants.value[known]
     if not room or not len(held) or held.max() < RULE.thresholds["full"] * room:
         return None
     calls = np.flatnonzero(trace.kind == SliceKind.RUNTIME)
