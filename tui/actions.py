@@ -9,11 +9,12 @@ from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from textual.app import App, SystemCommand
+from textual.app import SystemCommand
 from textual.screen import Screen
 
 from whichlayer.tui.colours import DARK, LIGHT
 from whichlayer.tui.deferred import Deferred
+from whichlayer.tui.find_actions import FindActions
 from whichlayer.tui.history import History
 from whichlayer.tui.keys import KEYS
 from whichlayer.tui.layout import PANELS
@@ -34,7 +35,7 @@ else:
 INTERRUPTED = 130
 
 
-class KeyActions(App[int]):
+class KeyActions(FindActions):
     """The actions of the application; what they change goes through :meth:`look_at`."""
 
     document: Document | None
@@ -214,8 +215,13 @@ class KeyActions(App[int]):
         """Nothing selected, the timeline in focus; where that is so, the end of reading."""
         timelines = self.query("#timeline")  # none before the panes are there
         clear = self.look is None or (self.look.selection, self.look.anchor_ns) == (None, None)
-        if clear and all(one.has_focus for one in timelines) and self.stop_reading():
+        if self.stop_search():
+            self.say("search stopped")
             return
+        if clear and all(one.has_focus for one in timelines):
+            if self.stop_reading():
+                return
+            self.clear_search()
         if self.look is not None and not clear:
             self.look_at(self.look.cleared())
         self.say("")

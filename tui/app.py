@@ -175,11 +175,14 @@ class WhichlayerApp(KeyActions):
         return action in _EARLY_ACTIONS or self._has_panes
 
     def on_unmount(self) -> None:
+        if self.prompt is not None and self.prompt.has_focus:
+            return False  # every key is the prompt's
         """Nobody waits for the loader any more."""
         self._loader.stop()
 
     def on_resize(self, event: events.Resize) -> None:
         """Lay the parts out for the new size."""
+        self.close_finder()
         self.shown.forget()  # terminals move text about, even there and back
         if event.size.height < _LEAST_PALETTE and isinstance(self.screen, CommandPalette):
             self.pop_screen()
@@ -250,7 +253,7 @@ class WhichlayerApp(KeyActions):
 
     def _draw(self, message: DocumentOpened) -> None:
         self.call_after_refresh(message.drawn.set)
-        old, document = self.document, message.document
+        old, document = self.document, self.with_finds(message.document)
         self.document = document
         view = carry.opened(document, self._cells) if self.look is None else self.look
         if old is not None and old.lanes is not document.lanes:

@@ -20,6 +20,8 @@ from whichlayer.tui.palette import (
     BLANK,
     BLANK_MARKED,
     CURSOR,
+    HIT,
+    HIT_GLYPH,
     bar_code,
     glyph_code,
     lit_code,
@@ -82,11 +84,13 @@ class Marks:
         selected: (first, last + 1) cells of the selection, or None.
         cursor: cell of the cursor on this row, or -1.
         focus: index into the row of the slice under the cursor, or -1.
+        hits: bool (cells,), where a search found something; None for nowhere.
     """
 
     selected: tuple[int, int] | None = None
     cursor: int = -1
     focus: int = -1
+    hits: NDArray[np.bool_] | None = None
 
 
 def paint(row: Row, cells: Cells, name_of: Callable[[int], str], detail: int = 0) -> Painted:
@@ -143,6 +147,11 @@ def mark(painted: Painted, row: Row, cells: Cells, marks: Marks) -> Painted:
         part[part == BLANK] = BLANK_MARKED
         glyph = (part >= bar_code(0, 0)) & ((part - bar_code(0, 0)) % _FAMILY_STEP >= 2)
         part[glyph] += glyph_code(0, 0, True) - glyph_code(0, 0, False)
+    if marks.hits is not None:
+        bars = marks.hits & (codes >= bar_code(0, 0))
+        ends = bars & ((codes - bar_code(0, 0)) % _FAMILY_STEP >= 2)
+        codes[bars] = HIT
+        codes[ends] = HIT_GLYPH
     if marks.focus >= 0:
         touched = (cells.first <= marks.focus) & (marks.focus <= cells.last) & (cells.count == 1)
         touched &= cells.level == FULL

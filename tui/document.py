@@ -23,6 +23,7 @@ from whichlayer.tui.names import Names
 # The first timeline does not wait for what shows an analysis.
 if TYPE_CHECKING:
     from whichlayer.analysis.results import Analysis
+    from whichlayer.tui.filtered import Filter
     from whichlayer.tui.heat import DeviceGaps, HeatRow
     from whichlayer.tui.owners import Owners
     from whichlayer.tui.whole_gaps import WholeGaps
@@ -54,6 +55,7 @@ class Document:
             pieces of its gaps, its gaps as people count them, and where the window's steps lie.
         by_row: order of ``analysis.activities`` by trace row.
         extent: how much of the file it holds; only a whole one is ever analysed.
+        filter: what of the timeline and the kernel table is let through, None for all.
         listed: the lines of the timeline as they were listed last.
     """
 
@@ -69,6 +71,7 @@ class Document:
     steps: tuple[tuple[HeatRow, ...], ...] = ()
     by_row: NDArray[np.intp] | None = None
     extent: Extent = Extent.WHOLE
+    filter: Filter | None = None
     listed: ListedRows = field(default_factory=ListedRows, repr=False, compare=False)
 
     @property

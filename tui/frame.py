@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from whichlayer.tui.bars import Painted, paint
 from whichlayer.tui.counter_row import CounterRow
-from whichlayer.tui.raster import Cells, Row
+from whichlayer.tui.filtered_row import FilteredRow
+from whichlayer.tui.raster import Cells, Int64, Row
 from whichlayer.tui.viewport import Viewport
 
 #: Bytes that a frame's cells may take, on the average: 24 kB at 120x40 with the panels and
@@ -41,7 +42,7 @@ def draw_frame(rows: Sequence[Row], port: Viewport, name_of: Callable[[int], str
     """Draw rows over a viewport within the budget of their cells."""
     edges = port.edges()
     cells = [row.cells(edges) for row in rows]
-    drawn = [_drawn(row, c, name_of) for row, c in zip(rows, cells, strict=True)]
+    drawn = [_drawn(row, c, edges, name_of) for row, c in zip(rows, cells, strict=True)]
     budget = int(BYTES_PER_CELL * port.cells * len(rows))
     costs = [painted.cost() for painted in drawn]
     for detail in range(1, COARSEST + 1):
@@ -50,15 +51,19 @@ def draw_frame(rows: Sequence[Row], port: Viewport, name_of: Callable[[int], str
         most = fair_part(costs, budget)
         for i, cost in enumerate(costs):
             if cost > most:
-                drawn[i] = _drawn(rows[i], cells[i], name_of, detail)
+                drawn[i] = _drawn(rows[i], cells[i], edges, name_of, detail)
                 costs[i] = drawn[i].cost()
     return Frame(tuple(zip(rows, cells, drawn, strict=True)))
 
 
-def _drawn(row: Row, cells: Cells, name_of: Callable[[int], str], detail: int = 0) -> Painted:
+def _drawn(
+    row: Row, cells: Cells, edges: Int64, name_of: Callable[[int], str], detail: int = 0
+) -> Painted:
     """One row; a counter has no detail to leave out."""
     if isinstance(row, CounterRow):
         return row.paint(cells)
+    if isinstance(row, FilteredRow):
+        return row.paint_over(cells, edges, name_of, detail)
     return paint(row, cells, name_of, detail)
 
 

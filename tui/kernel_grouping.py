@@ -48,12 +48,20 @@ _BY_GROUP: dict[Grouping, Callable[[KernelGroup], str]] = {
 }
 
 
-def grouped(analysis: Analysis, span: tuple[int, int] | None, grouping: Grouping) -> list[Ranked]:
-    """The rows of a span by a grouping, most time first; of the window without a span."""
+def grouped(
+    analysis: Analysis,
+    span: tuple[int, int] | None,
+    grouping: Grouping,
+    mask: NDArray[np.bool_] | None = None,
+) -> list[Ranked]:
+    """The rows of a span by a grouping, most time first; of the window without a span.
+
+    With a mask, by row of the trace, of the calls alone that it lets through.
+    """
     if grouping is Grouping.SHAPE:
-        return rank_kernels(analysis, span)
+        return rank_kernels(analysis, span, mask)
     label, names = _labels(analysis, grouping)
-    time, touched = activity_times(analysis, span)
+    time, touched = activity_times(analysis, span, mask)
     inside = np.flatnonzero(touched & (analysis.activities.group >= 0))
     if not len(inside):
         return []

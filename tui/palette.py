@@ -10,8 +10,8 @@ from whichlayer.tui.colours import DARK, DARK_16, LIGHT_16, THEMES, Colours
 from whichlayer.tui.family import Family
 
 #: Style codes of a timeline row; see :func:`bar_code` and :func:`glyph_code`.
-BLANK, BLANK_MARKED, CURSOR = range(3)
-_FIRST_FAMILY = 3
+BLANK, BLANK_MARKED, CURSOR, HIT, HIT_GLYPH = range(5)
+_FIRST_FAMILY = 5
 _PER_FAMILY = 7
 
 #: How much darkness is mixed into every second bar of a family, so that two that touch can
@@ -116,6 +116,8 @@ class Palette:
             self.style(c.faint),
             self.style(c.faint, c.marked),
             self.style(c.canvas, c.cursor, bold=True),
+            self.style(c.canvas, c.warning, bold=True),
+            self.style(c.warning, bold=True),
         ]
         for family in Family:
             first = c.families[family]

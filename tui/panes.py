@@ -12,6 +12,7 @@ from textual.widget import Widget
 
 from whichlayer.tui.widgets.findings_list import FindingsList
 from whichlayer.tui.widgets.heatmap import Heatmap
+from whichlayer.tui.widgets.hits_line import HitsLine
 from whichlayer.tui.widgets.kernel_table import KernelTable
 from whichlayer.tui.widgets.layer_strip import LayerStrip
 from whichlayer.tui.widgets.overview import Overview
@@ -25,6 +26,7 @@ def panes() -> Iterator[Widget]:
     yield Overview(id="overview")
     yield Ruler(id="ruler")
     yield LayerStrip(id="layers")
+    yield HitsLine(id="hits")
     yield Timeline(id="timeline")
     yield Horizontal(
         Heatmap(id="gaps"),

@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # the first timeline does not wait for the tables of an analy
     from whichlayer.analysis.results import Analysis, KernelGroup
 
 Int64 = NDArray[np.int64]
+Bool = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,24 +74,36 @@ class Ranked:
     share: float
 
 
-def rank_kernels(analysis: Analysis, span: tuple[int, int] | None) -> list[Ranked]:
-    """The kernel groups of a span, most time first; of the analysed window without a span."""
-    if span is None:
+def rank_kernels(
+    analysis: Analysis, span: tuple[int, int] | None, mask: Bool | None = None
+) -> list[Ranked]:
+    """The kernel groups of a span, most time first; of the analysed window without a span.
+
+    Args:
+        analysis: what is known.
+        span: start and end; None for the analysed window.
+        mask: bool by row of the trace, the calls that count; None for all.
+    """
+    if mask is not None:
+        ranked = _rank_within(analysis, span, mask)
+    elif span is None:
         ranked = [
             Ranked(i, group, group.calls, group.total_ns, group.share)
             for i, group in enumerate(analysis.kernels)
         ]
     else:
-        ranked = _rank_within(analysis, span)
+        ranked = _rank_within(analysis, span, None)
     return sorted(ranked, key=lambda row: (-row.time_ns, row.index))
 
 
-def _rank_within(analysis: Analysis, span: tuple[int, int]) -> list[Ranked]:
-    low, high = span
+def _rank_within(
+    analysis: Analysis, span: tuple[int, int] | None, mask: Bool | None
+) -> list[Ranked]:
+    low, high = span or (analysis.window.start_ns, analysis.window.end_ns)
     groups = len(analysis.kernels)
     activities = analysis.activities
-    of_activity, touched = activity_times(analysis, span)
-    touched &= activities.group >= 0
+    of_activity, touched = activity_times(analysis, span, mask)
+    touched = touched & (activities.group >= 0)
     time = np.zeros(groups, dtype=np.int64)
     np.add.at(time, activities.group[touched], of_activity[touched])
     calls = np.bincount(activities.group[touched], minlength=groups)
@@ -102,20 +115,22 @@ def _rank_within(analysis: Analysis, span: tuple[int, int]) -> list[Ranked]:
 
 
 def activity_times(
-    analysis: Analysis, span: tuple[int, int] | None
-) -> tuple[Int64, NDArray[np.bool_]]:
+    analysis: Analysis, span: tuple[int, int] | None, mask: Bool | None = None
+) -> tuple[Int64, Bool]:
     """Time of each activity in a span, each instant counted once, and which of them are in it.
 
     Args:
         analysis: what is known.
         span: start and end; None for the analysed window.
+        mask: bool by row of the trace, the calls that count; None for all.
 
     Returns:
         int64 (n,) and bool (n,), by ``analysis.activities``.
     """
     activities = analysis.activities
+    counts: Bool | bool = True if mask is None else mask[activities.row]
     if span is None:
-        return activities.owned_ns, activities.group >= 0
+        return activities.owned_ns, np.asarray((activities.group >= 0) & counts)
     low, high = span
     time = np.zeros(len(activities.row), dtype=np.int64)
     for segments in analysis.segments:
@@ -125,12 +140,20 @@ def activity_times(
         busy = (segments.state[part] <= State.UNJUDGED) & (segments.ref[part] >= 0)
         inside = np.minimum(segments.end_ns[part], high) - np.maximum(segments.start_ns[part], low)
         np.add.at(time, segments.ref[part][busy], np.maximum(inside[busy], 0))
-    return time, (activities.start_ns < high) & (activities.end_ns > low)
+    return time, np.asarray((activities.start_ns < high) & (activities.end_ns > low) & counts)
 
 
-def longest_call(analysis: Analysis, group: KernelGroup, span: tuple[int, int] | None) -> int:
-    """Trace row of a group's longest call, in the span where one is given; -1 for none."""
-    rows = group.rows
+def longest_call(
+    analysis: Analysis,
+    group: KernelGroup,
+    span: tuple[int, int] | None,
+    mask: Bool | None = None,
+) -> int:
+    """Trace row of a group's longest call, in the span where one is given; -1 for none.
+
+    With a mask, by row of the trace, the longest of those that it lets through.
+    """
+    rows = group.rows if mask is None else group.rows[mask[group.rows]]
     trace = analysis.trace
     if span is not None:
         rows = rows[(trace.start_ns[rows] < span[1]) & (trace.end_ns[rows] > span[0])]

@@ -170,6 +170,12 @@ def to_slice_row(document: Document, view: View, slice_row: int) -> View:
     """A slice in sight and the cursor on its line; its lane is unfolded if need be."""
     trace = document.trace
     view = view.revealing(int(trace.start_ns[slice_row]), int(trace.end_ns[slice_row]))
+    return on_slice(document, view, slice_row)
+
+
+def on_slice(document: Document, view: View, slice_row: int) -> View:
+    """The cursor on the line of a slice, whose lane is unfolded if need be."""
+    trace = document.trace
     view = settled(document, view)
     mine = trace.lanes[int(trace.lane_id[slice_row])]
     for index, lane in enumerate(document.lanes):

@@ -77,6 +77,11 @@ class Hits:
             return int(np.searchsorted(self.start_ns, time_ns, "right"))
         return self.at_or_after(time_ns) - 1
 
+    def alike(self, hit: int) -> Int32:
+        """The hits with the name and the kind of one: int32 (n,), indices in order."""
+        pair = self._names.pair[self.rows]
+        return np.flatnonzero(pair == pair[hit]).astype(np.int32)
+
     @cached_property
     def total_ns(self) -> int:
         """Durations added up."""

@@ -43,10 +43,10 @@ class Matcher:
         """The distinct names."""
         return DistinctNames(self._trace)
 
-    def close(self) -> None:
-        """End what runs beside."""
+    def interrupt(self) -> None:
+        """End what runs beside, from any thread: nobody waits for it."""
         if self._of_names is not None:
-            self._of_names.close()
+            self._of_names.interrupt()
 
     def find(self, query: Query, report: Report = lambda share: None) -> Hits:
         """The slices that meet all conditions of a query; none where it has no condition.
@@ -73,7 +73,7 @@ class Matcher:
         for term in query.of(Field.NAME, Field.FAMILY):
             report(0.0)
             pairs &= self._pairs(term) != term.negated
-        mask = names.shown & pairs[names.pair]
+        mask: Bool = names.shown & pairs[names.pair]
         for term in query.of(Field.DURATION):
             mask &= self._durations(term) != term.negated
         for term in query.of(Field.LANE):

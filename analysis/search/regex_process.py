@@ -58,6 +58,12 @@ class RegexProcess:
             raise QueryError(f"not a regular expression: {reply[1:].decode()}")
         return np.frombuffer(reply, np.bool_)[1 : len(self._texts) + 1].copy()
 
+    def interrupt(self) -> None:
+        """End what is being matched, from another thread: it fails as if it took too long."""
+        process = self._process
+        if process is not None:
+            process.kill()
+
     def close(self) -> None:
         """End the process, whatever it does; another one starts when asked again."""
         process, self._process = self._process, None

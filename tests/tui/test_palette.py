@@ -6,7 +6,19 @@ from rich._palettes import STANDARD_PALETTE
 from whichlayer.analysis.layers import Layer
 from whichlayer.tui.colours import DARK, DARK_16, LIGHT, LIGHT_16, THEMES, Colours
 from whichlayer.tui.family import Family
-from whichlayer.tui.palette import Palette, bar_code, glyph_code, lit_code, mixed, palette_for
+from whichlayer.tui.palette import (
+    BLANK,
+    BLANK_MARKED,
+    CURSOR,
+    HIT,
+    HIT_GLYPH,
+    Palette,
+    bar_code,
+    glyph_code,
+    lit_code,
+    mixed,
+    palette_for,
+)
 
 #: The sixteen colours as Rich takes them to be.
 ANSI = [tuple(STANDARD_PALETTE[number]) for number in range(16)]
@@ -48,7 +60,7 @@ def test_layers_differ_in_letter_and_in_colour(colours: Colours) -> None:
 
 def test_style_codes_are_distinct_and_have_styles() -> None:
     palette = Palette(DARK)
-    codes = {0, 1, 2}
+    codes = {BLANK, BLANK_MARKED, CURSOR, HIT, HIT_GLYPH}
     for family in Family:
         for tone in (0, 1):
             codes |= {bar_code(family, tone), glyph_code(family, tone, False)}

@@ -62,13 +62,18 @@ class Header(Pane):
         name = self.palette.style(colours.canvas, colours.accent, bold=True)
         right, notes = self._state, self._notes()
         room = self.size.width - cell_len(right) - cell_len(notes) - 13
-        facts = [self._file(), *self._facts()]
+        facts = [self._file(), *self._narrowed(), *self._facts()]
         text, rest = f" {facts[0]}", "".join(f" · {fact}" for fact in facts[1:])
         first = shortened(text, min(cell_len(text), max(room, 0)))
         second = shortened(rest, max(room - cell_len(first), 0))
         pieces: list[Piece] = [(" whichlayer ", name), (first, bar), (second, quiet)]
         pieces += [(notes, self._notes_style(bar)), (" " + right, bar)]
         return strip_of(pieces, self.size.width, bar)
+
+    def _narrowed(self) -> list[str]:
+        """What is shown of the trace, where that is not all of it."""
+        chosen = None if self.document is None else self.document.filter
+        return [] if chosen is None else [f"only {clean(chosen.text)}"]
 
     def _file(self) -> str:
         """The name of the file, or of what stands for one."""

@@ -26,6 +26,9 @@ from whichlayer.tui.widgets.panel import Panel
 
 # The table waits for the analysis, the first timeline does not.
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from whichlayer.analysis.layers import Layer
     from whichlayer.analysis.results import KernelGroup
     from whichlayer.tui import alike, kernel_grouping, summary
@@ -122,7 +125,9 @@ class KernelTable(Panel):
             analysis = None if self.document is None else self.document.analysis
             self._rows = []
             if analysis is not None:
-                self._rows = kernel_grouping.grouped(analysis, self._span, self.grouping)
+                self._rows = kernel_grouping.grouped(
+                    analysis, self._span, self.grouping, self._mask
+                )
             order = COLUMNS[self._sort].order
             self._rows.sort(key=lambda row: -order(row))
             self.chosen = min(self.chosen, max(len(self._rows) - 1, 0))
@@ -190,7 +195,7 @@ class KernelTable(Panel):
         analysis = None if self.document is None else self.document.analysis
         if analysis is None or not self.rows:
             return
-        row = summary.longest_call(analysis, self.rows[self.chosen].group, self._span)
+        row = summary.longest_call(analysis, self.rows[self.chosen].group, self._span, self._mask)
         if row >= 0:
             trace = analysis.trace
             start, end = int(trace.start_ns[row]), int(trace.end_ns[row])
@@ -269,6 +274,12 @@ class KernelTable(Panel):
         return shortened(text, room)
 
     @property
+    def _mask(self) -> NDArray[np.bool_] | None:
+        """What the filter lets through, by row of the trace."""
+        chosen = None if self.document is None else self.document.filter
+        return None if chosen is None else chosen.mask
+
+    @property
     def _span(self) -> tuple[int, int] | None:
         return None if self.view is None else self.view.selection
 
@@ -293,4 +304,6 @@ class KernelTable(Panel):
         analysis = None if self.document is None else self.document.analysis
         if analysis is None:
             return self.waiting
+        if self._mask is not None:
+            return "the filter lets no kernel through: x shows all"
         return "no kernels here" if analysis.kernels else "no kernels in this recording"

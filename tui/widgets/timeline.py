@@ -2,20 +2,37 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 from rich.segment import Segment
 from textual.geometry import Region
 from textual.strip import Strip
 
-from whichlayer.tui.bars import Marks, Painted, mark
+from whichlayer.tui.bars import RUN_BYTES, Marks, Painted, mark
+from whichlayer.tui.counter_row import CounterRow
 from whichlayer.tui.document import Document
 from whichlayer.tui.frame import Frame, draw_frame
+from whichlayer.tui.instant_lanes import InstantRow
 from whichlayer.tui.lanes import ShownRow
 from whichlayer.tui.messages import LaneFolded, TimelineResized
 from whichlayer.tui.raster import Cells, Row
 from whichlayer.tui.travel import row_at, rows_of
 from whichlayer.tui.view import View
+from whichlayer.tui.viewport import Viewport
+from whichlayer.tui.widgets.hits_line import cells_covered
 from whichlayer.tui.widgets.pane import shortened
 from whichlayer.tui.widgets.time_pane import TimePane
+
+if TYPE_CHECKING:  # there is no search before someone types one
+    from whichlayer.analysis.search.hits import Hits
+
+Int64 = NDArray[np.int64]
+Bool = NDArray[np.bool_]
+
+#: Bytes that lighting the hits of a row may cost.
+_HIT_BYTES = 16 * RUN_BYTES
 
 #: Rows kept in sight above and below the cursor's row.
 _MARGIN = 1
@@ -40,6 +57,15 @@ class Timeline(TimePane, can_focus=True):
         self.top = 0
         self._frame: Frame | None = None
         self._strips: dict[int, Strip] = {}
+        self._hits: Hits | None = None
+        self._hits_of: dict[Row, tuple[Int64, Int64]] = {}
+
+    def light(self, hits: Hits | None) -> None:
+        """Light the bars of what a search found; None for none."""
+        if hits is not self._hits:
+            self._hits, self._hits_of = hits, {}
+            self._strips.clear()
+            self.refresh()
 
     def show(self, document: Document | None, view: View | None) -> None:
         """Take what is to be shown.
@@ -55,6 +81,7 @@ class Timeline(TimePane, can_focus=True):
 
     def document_changed(self) -> None:
         """List the rows anew."""
+        self._hits_of = {}
         self._list_rows()
         self._forget_frame()
         if self.view is not None:
@@ -156,12 +183,25 @@ class Timeline(TimePane, can_focus=True):
             first = max(port.cell_of(view.marked[0]), 0)
             stop = min(port.cell_of(view.marked[1] - 1) + 1, port.cells)
             selected = (first, stop) if first < stop else None
+        hits = self._lit_cells(row, port)
         if index != view.row:
-            return Marks(selected)
+            return Marks(selected, hits=hits)
         cell = port.cell_of(view.cursor_ns)
         if not 0 <= cell < port.cells:
-            return Marks(selected)
-        return Marks(selected, cell, self._focus(row, view))
+            return Marks(selected, hits=hits)
+        return Marks(selected, cell, self._focus(row, view), hits)
+
+    def _lit_cells(self, row: Row, port: Viewport) -> Bool | None:
+        """The cells of a row that hold hits; where they are strewn all over, none is lit."""
+        if self._hits is None or isinstance(row, CounterRow | InstantRow):
+            return None
+        mine = self._hits_of.get(row)
+        if mine is None:
+            found = np.flatnonzero(self._hits.mask[row.slices])
+            mine = self._hits_of[row] = (row.start_ns[found], row.end_ns[found])
+        cells = cells_covered(*mine, port)
+        runs = int(np.count_nonzero(cells[1:] != cells[:-1]))
+        return cells if cells.any() and runs * RUN_BYTES <= _HIT_BYTES else None
 
     def _label(self, index: int, view: View) -> Segment:
         assert self.document is not None
