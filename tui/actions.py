@@ -16,7 +16,7 @@ from whichlayer.tui.colours import DARK, LIGHT
 from whichlayer.tui.deferred import Deferred
 from whichlayer.tui.find_actions import FindActions
 from whichlayer.tui.history import History
-from whichlayer.tui.keys import KEYS
+from whichlayer.tui.keys import current_keys
 from whichlayer.tui.layout import PANELS
 from whichlayer.tui.repaint import Shown
 from whichlayer.tui.widgets.footer import Footer
@@ -83,7 +83,7 @@ class KeyActions(FindActions):
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
         """The commands of the palette: the key table, and what Textual adds of its own."""
-        for key in KEYS:
+        for key in current_keys():
             if key.id != "commands":
                 run = partial(self.run_action, key.action)
                 yield SystemCommand(f"{key.does[0].upper()}{key.does[1:]}", key.shown, run)

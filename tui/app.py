@@ -23,7 +23,7 @@ from whichlayer.tui.actions import KeyActions
 from whichlayer.tui.colours import DARK, THEMES
 from whichlayer.tui.deferred import Deferred
 from whichlayer.tui.history import History
-from whichlayer.tui.keys import bindings
+from whichlayer.tui.keys import bindings, rebind
 from whichlayer.tui.layout import Arrangement, arrangement_for
 from whichlayer.tui.load import Loader
 from whichlayer.tui.loading import Loading, Stage
@@ -45,6 +45,7 @@ from whichlayer.tui.messages import (
 )
 from whichlayer.tui.palette import palette_for
 from whichlayer.tui.repaint import Shown, difference
+from whichlayer.tui.screen_settings import screen_settings
 from whichlayer.tui.signals import leave_on_signals
 from whichlayer.tui.themes import theme_of
 from whichlayer.tui.widgets.footer import Footer
@@ -116,10 +117,11 @@ class WhichlayerApp(KeyActions):
         self._arranged: Arrangement | None = None
         self._in_front: dict[tuple[str, ...], str] = {}
         self.shown = Shown()
+        rebind(self._bindings)
         for colours in THEMES.values():
             self.register_theme(theme_of(colours))
         # Before anything is painted: a change of theme would paint it all again.
-        self.set_reactive(App.theme, DARK.name)
+        self.set_reactive(App.theme, screen_settings.theme or DARK.name)
 
     def get_default_screen(self) -> Screen[None]:
         """The one screen."""

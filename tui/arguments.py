@@ -216,8 +216,24 @@ def add_analysis_options(parser: Parser) -> None:
         help="what one GPU can send to the others at a time, such as 450 on an H100 SXM; for "
         "folders of several ranks",
     )
+    add_config_options(parser)
     parser.add_argument(
         "--no-cache",
         action="store_true",
         help="read the whole file, and keep nothing of it (see whichlayer cache)",
+    )
+
+
+def add_config_options(parser: argparse.ArgumentParser) -> None:
+    """The options that say which files of settings apply."""
+    parser.add_argument(
+        "--config",
+        metavar="FILE",
+        help="settings to use in place of those in .whichlayer.toml up the tree "
+        "(see whichlayer config)",
+    )
+    parser.add_argument(
+        "--no-config",
+        action="store_true",
+        help="use no settings from files, but for those that --config names",
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from typing import TYPE_CHECKING
 from textual.binding import Binding
 
 
@@ -38,11 +37,11 @@ class Key:
 
 _READABLE = {
     "plus": "+",
-    "exclamation_mark": "!",
-    "equals_sign": "=",
     "slash": "/",
     "asterisk": "*",
     "ampersand": "&",
+    "exclamation_mark": "!",
+    "equals_sign": "=",
     "minus": "-",
     "left_square_bracket": "[",
     "right_square_bracket": "]",
@@ -73,6 +72,7 @@ _READABLE = {
 }
 
 _VIEW, _GO, _SELECT, _PANELS, _OTHER = "View", "Go to", "Select", "Lanes and panels", "General"
+_FIND = "Search and filter"
 
 KEYS: tuple[Key, ...] = (
     Key("zoom-in", ("w", "plus", "equals_sign"), "zoom(1)", "zoom in about the cursor", _VIEW,
@@ -82,7 +82,6 @@ KEYS: tuple[Key, ...] = (
     Key("pan-right", ("d",), "pan(0.25)", "pan to later", _VIEW, mouse="shift + wheel"),
     Key("fit", ("f",), "fit", "fit the analysed window, then everything", _VIEW, "f fit"),
     Key("fit-thing", ("F",), "fit_thing", "fit the selection, or the slice or gap at the cursor",
-_FIND = "Search and filter"
         _VIEW, mouse="double click"),
     Key("undo", ("z",), "undo", "view before", _VIEW),
     Key("redo", ("Z",), "redo", "view after", _VIEW),
@@ -104,6 +103,14 @@ _FIND = "Search and filter"
     Key("previous-slice", ("comma",), "slice(-1)", "kernel or slice before", _GO),
     Key("next-step", ("greater_than_sign",), "step(1)", "next step", _GO, "<> step"),
     Key("previous-step", ("less_than_sign",), "step(-1)", "step before", _GO),
+    Key("search", ("slash",), "search", "search names, lanes, arguments …; tab lists what is found",
+        _FIND, "/ search"),
+    Key("next-hit", ("n",), "hit(1)", "next hit", _FIND),
+    Key("previous-hit", ("N",), "hit(-1)", "hit before", _FIND),
+    Key("search-this", ("asterisk",), "search_this", "search for the name under the cursor", _FIND),
+    Key("hits", ("i",), "hits", "hits by name, with counts and times", _FIND),
+    Key("filter", ("ampersand",), "filter", "show only what a query finds", _FIND),
+    Key("unfilter", ("x",), "unfilter", "filter off: show everything", _FIND),
     Key("select", ("v", "space"), "select", "begin a selection, end it", _SELECT, "v select", "drag"),
     Key("clear", ("escape",), "clear", "clear the selection, back to the timeline; else stop reading",
         _SELECT,
@@ -113,14 +120,6 @@ _FIND = "Search and filter"
     Key("page-up", ("pageup",), "page(-1)", "a screenful of rows up", _PANELS,
         mouse="wheel over the labels"),
     Key("page-down", ("pagedown",), "page(1)", "a screenful of rows down", _PANELS,
-    Key("search", ("slash",), "search", "search names, lanes, arguments …; tab lists what is found",
-        _FIND, "/ search"),
-    Key("next-hit", ("n",), "hit(1)", "next hit", _FIND),
-    Key("previous-hit", ("N",), "hit(-1)", "hit before", _FIND),
-    Key("search-this", ("asterisk",), "search_this", "search for the name under the cursor", _FIND),
-    Key("hits", ("i",), "hits", "hits by name, with counts and times", _FIND),
-    Key("filter", ("ampersand",), "filter", "show only what a query finds", _FIND),
-    Key("unfilter", ("x",), "unfilter", "filter off: show everything", _FIND),
         mouse="wheel over the labels"),
     Key("fold", ("c",), "fold", "show one, some or all rows of the lane", _PANELS,
         mouse="click on its label"),
@@ -167,5 +166,3 @@ def footer_hints() -> list[tuple[str, str]]:
     """(keys, word) of what the footer shows, help and quit first."""
     hints = [key.hint.split(" ", 1) for key in KEYS if key.hint]
     return [(keys, word) for keys, word in [*hints[-2:], *hints[:-2]]]
-    from textual.binding import Binding
-

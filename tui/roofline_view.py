@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+from whichlayer.tui.screen_settings import screen_settings
 from whichlayer.tui.widgets.kernel_table import KernelTable
 from whichlayer.tui.widgets.roofline_screen import Choice, RooflineScreen
 
@@ -29,7 +30,7 @@ def open_roofline(app: KeyActions, analysis: Analysis, view: View) -> None:
     app.push_screen(
         RooflineScreen(
             table.palette, analysis, view.device, view.selection, table.chosen_group,
-            ascii_only=not _writes_unicode(),
+            ascii_only=screen_settings.ascii_only or not _writes_unicode(),
         ),
         closed,
     )  # fmt: skip

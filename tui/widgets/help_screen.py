@@ -12,7 +12,7 @@ from textual.widgets import Static
 
 from whichlayer.analysis.layers import Layer
 from whichlayer.tui.family import Family
-from whichlayer.tui.keys import KEYS
+from whichlayer.tui.keys import current_keys
 from whichlayer.tui.palette import Palette, bar_code
 from whichlayer.tui.widgets.pane import Pane
 
@@ -43,7 +43,7 @@ class HelpScreen(ModalScreen[None]):
 def help_text(palette: Palette, panes: list[Pane]) -> Text:
     """The sheet: keys by group, the layers, and what each part shows."""
     text = Text()
-    for group, keys in groupby(KEYS, key=lambda key: key.group):
+    for group, keys in groupby(current_keys(), key=lambda key: key.group):
         text.append(f"{group}\n", palette.accent)
         for key in keys:
             text.append(f"  {key.shown:<9}", palette.strong)

@@ -1,0 +1,45 @@
+"""What the user has set of the screen, for the parts of it that ask."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from whichlayer.analysis.config import Config
+
+#: Themes as users write them begin after this.
+THEME_PREFIX = "whichlayer-"
+
+#: How Textual is told of the number of colours; it is read when Textual is imported.
+_COLOURS = {"256": "256", "16": "standard"}
+
+
+@dataclass(slots=True)
+class ScreenSettings:
+    """What is set.
+
+    Attributes:
+        theme: full name of a theme, or empty.
+        ascii_only: plots are drawn with ASCII alone, whatever the terminal takes.
+    """
+
+    theme: str = ""
+    ascii_only: bool = False
+
+
+screen_settings = ScreenSettings()
+
+
+def apply_screen(config: Config) -> None:
+    """Take what is set of the screen; before Textual is imported."""
+    theme = config.text("screen", "theme")
+    screen_settings.theme = f"{THEME_PREFIX}{theme}" if theme else ""
+    screen_settings.ascii_only = config.value("screen", "ascii") is True
+    colours = config.text("screen", "colours")
+    if colours == "none":
+        os.environ["NO_COLOR"] = "1"
+    elif colours is not None:
+        os.environ["TEXTUAL_COLOR_SYSTEM"] = _COLOURS[colours]
+        os.environ.pop("NO_COLOR", None)
