@@ -100,7 +100,8 @@ def _open(arguments: Sequence[str]) -> int:
         "       whichlayer rules [ID ...]\n"
         "       whichlayer explain [WORD ...]\n"
         "       whichlayer devices [NAME]\n"
-        "       whichlayer cache [clear]",
+        "       whichlayer cache [clear]\n"
+        "       whichlayer config [--path | --init]",
         description="Which layer keeps the GPU waiting, and where to fix it: "
         "opens a recorded trace on a screen.",
         epilog="Each command has its own --help.",
@@ -176,6 +177,7 @@ def _report(arguments: Sequence[str]) -> int:
 
 def _check(arguments: Sequence[str]) -> int:
     from whichlayer.tui.check_command import add_limit_options, check, limits_of
+    from whichlayer.tui.configured import limits_set
 
     parser = Parser(
         prog="whichlayer check",
@@ -185,7 +187,7 @@ def _check(arguments: Sequence[str]) -> int:
     add_limit_options(parser)
     add_analysis_options(parser)
     typed = parser.parse_args(arguments)
-    limits = limits_of(typed)
+    limits = limits_of(typed, limits_set(typed))
     status = FINE
     for line, broken in check(typed, limits, _load, _analyse, _keep, _options):
         _write(f"{line}\n".encode(), None)
@@ -234,6 +236,26 @@ def _cache(arguments: Sequence[str]) -> int:
     return FINE
 
 
+def _config(arguments: Sequence[str]) -> int:
+    parser = Parser(
+        prog="whichlayer config",
+        description="What is set, and where: as a file that can be saved and loaded again.",
+    )
+    parser.add_argument("--path", action="store_true", help="which files are read, and from where")
+    parser.add_argument(
+        "--init",
+        action="store_true",
+        help="write .whichlayer.toml here with every default as a comment; never over another",
+    )
+    add_analysis_options(parser)
+    typed = parser.parse_args(arguments)
+    from whichlayer.tui.config_command import begin_config, config_paths, shown_config
+
+    text = begin_config() if typed.init else config_paths(typed) if typed.path else ""
+    _write((text or shown_config(typed)).encode(), None)
+    return FINE
+
+
 _COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "demo": _demo,
     "report": _report,
@@ -242,6 +264,7 @@ _COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "explain": _explain,
     "devices": _devices,
     "cache": _cache,
+    "config": _config,
 }
 
 
@@ -261,6 +284,9 @@ def _show(path: str, typed: Namespace) -> int:
     streams = (sys.stdin, sys.stdout, sys.stderr)
     if not all(stream is not None and stream.isatty() for stream in streams):
         raise UsageError(f"the screen needs a terminal; try 'whichlayer report {path}'")
+    from whichlayer.tui.configured import set_up_screen
+
+    set_up_screen(typed)
     from whichlayer.tui.app import run
 
     with _refusals(path, typed):
@@ -345,10 +371,11 @@ def _refusals(path: str, typed: Namespace) -> Iterator[None]:
 
 def _options(typed: Namespace) -> Options:
     from whichlayer.analysis.options import Options
+    from whichlayer.tui.configured import options_with
 
     if typed.span is not None and typed.steps is not None:
         raise UsageError("--steps and --span both choose the window: give one of them")
-    return Options(
+    asked = Options(
         span_ns=typed.span,
         steps=typed.steps,
         device=typed.device,
@@ -358,6 +385,7 @@ def _options(typed: Namespace) -> Options:
         covered=getattr(typed, "covered", False),
         link_gbps=typed.link_bandwidth,
     )
+    return options_with(asked, typed)
 
 
 def _refuse_overwriting(path: str, output: str | None) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from textual.binding import Binding
+if TYPE_CHECKING:  # what keys there are is asked without a screen too
+    from textual.binding import Binding, BindingsMap
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +35,7 @@ class Key:
     @property
     def shown(self) -> str:
         """The keys as people read them."""
-        return " ".join(dict.fromkeys(_READABLE.get(key, key) for key in self.keys))
+        return " ".join(dict.fromkeys(readable(key) for key in self.keys))
 
 
 _READABLE = {
@@ -70,6 +73,12 @@ _READABLE = {
     "ctrl+c": "^c",
     "ctrl+l": "^l",
 }
+
+
+def readable(name: str) -> str:
+    """A key as people read it, from its name in Textual."""
+    return _READABLE.get(name, name)
+
 
 _VIEW, _GO, _SELECT, _PANELS, _OTHER = "View", "Go to", "Select", "Lanes and panels", "General"
 _FIND = "Search and filter"
@@ -147,15 +156,44 @@ KEYS: tuple[Key, ...] = (
 )  # fmt: skip
 
 
+_in_use = KEYS
+
+
+def use_keys(table: Iterable[Key]) -> None:
+    """Let this table take the place of ``KEYS`` in everything that binds or shows keys."""
+    global _in_use
+    _in_use = tuple(table)
+
+
+def current_keys() -> tuple[Key, ...]:
+    """The keys in use: ``KEYS``, but for those that the user has set."""
+    return _in_use
+
+
+def rebind(bound: BindingsMap) -> None:
+    """Bind the keys in use in place of those of ``KEYS``."""
+    if _in_use is KEYS:
+        return
+    from textual.binding import BindingsMap
+
+    ids = {key.id for key in KEYS}
+    for name, found in list(bound.key_to_bindings.items()):
+        bound.key_to_bindings[name] = [one for one in found if one.id not in ids]
+    for name, found in BindingsMap(bindings()).key_to_bindings.items():
+        bound.key_to_bindings[name] = [*found, *bound.key_to_bindings.get(name, [])]
+
+
 def bindings() -> list[Binding]:
     """The bindings of the application."""
+    from textual.binding import Binding
+
     return [
         Binding(
             ",".join(key.keys), key.action, key.does, id=key.id, show=False,
             # The screen would take these for itself.
             priority=bool(_CLAIMED & set(key.keys)),
         )
-        for key in KEYS
+        for key in _in_use
     ]  # fmt: skip
 
 
@@ -164,5 +202,5 @@ _CLAIMED = {"tab", "shift+tab", "ctrl+c"}
 
 def footer_hints() -> list[tuple[str, str]]:
     """(keys, word) of what the footer shows, help and quit first."""
-    hints = [key.hint.split(" ", 1) for key in KEYS if key.hint]
+    hints = [key.hint.split(" ", 1) for key in _in_use if key.hint]
     return [(keys, word) for keys, word in [*hints[-2:], *hints[:-2]]]
