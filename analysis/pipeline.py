@@ -179,7 +179,7 @@ def _kernels(
         owned_ns=owned,
         peaks=matches,
         total_ns=(window.end_ns - window.start_ns) * max(len(devices), 1),
-        settings=options.settings,
+        options=options,
     )
     table = Kernels(
         row=row,

@@ -12,9 +12,12 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from whichlayer.analysis.kernels.dtypes import ITEM_BYTES, dtype_of
+
+if TYPE_CHECKING:
+    from whichlayer.analysis.kernels.work import Work
 
 #: No real tensor has this many elements; larger figures are damaged input.
 MAX_ELEMENTS: Final = 1 << 48
@@ -80,6 +83,19 @@ class Launch:
         return cls(name, _shape(detail.get("grid")) or (), _shape(detail.get("block")) or ())
 
 
+class _Memory:
+    """What was found out about a call, shared by its copies."""
+
+    __slots__ = ("alone", "looked", "tensors")
+
+    def __init__(self) -> None:
+        self.tensors: dict[int, Tensor | None] = {}
+        #: Whether somebody looked at what the call launched, or at its neighbour.
+        self.looked = False
+        #: See ``work_alone``.
+        self.alone: tuple[Work, bool] | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class OpCall:
     """One recorded call of an operator.
@@ -90,10 +106,10 @@ class OpCall:
         types: ``Input type`` of each argument.
         concrete: ``Concrete Inputs``, or None where the profiler recorded none.
         strides: ``Input Strides``, or None.
-        launches: the GPU kernels that the call launched, where known.
-        context: the call that tells a size this one did not record (what a convolution's
-            result went into, or the call around a gradient), or None.
+        _launches: see :attr:`launches`.
+        _context: what a convolution's result went into, or the call around a gradient.
         extra: everything else that was recorded (a Triton kernel's own figures).
+        memory: what was worked out already.
     """
 
     name: str
@@ -101,10 +117,10 @@ class OpCall:
     types: tuple[str, ...]
     concrete: tuple[Any, ...] | None = None
     strides: tuple[Any, ...] | None = None
-    launches: tuple[Launch, ...] = ()
-    context: OpCall | None = None
+    _launches: tuple[Launch, ...] = ()
+    _context: OpCall | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
-    _tensors: dict[int, Tensor | None] = field(default_factory=dict, compare=False, repr=False)
+    memory: _Memory = field(default_factory=_Memory, compare=False, repr=False)
 
     @classmethod
     def from_detail(
@@ -125,8 +141,8 @@ class OpCall:
             types=tuple(item if isinstance(item, str) else "" for item in types),
             concrete=_sequence(concrete) if isinstance(concrete, list | tuple) else None,
             strides=_sequence(strides) if isinstance(strides, list | tuple) else None,
-            launches=tuple(launches),
-            context=context,
+            _launches=tuple(launches),
+            _context=context,
             extra=detail,
         )
 
@@ -134,8 +150,20 @@ class OpCall:
         """The same call with what it launched; what was read of its tensors is kept."""
         return OpCall(
             self.name, self.dims, self.types, self.concrete, self.strides, tuple(launches),
-            context, self.extra, self._tensors,
+            context, self.extra, self.memory,
         )  # fmt: skip
+
+    @property
+    def launches(self) -> tuple[Launch, ...]:
+        """The GPU kernels that the call launched, where known."""
+        self.memory.looked = True
+        return self._launches
+
+    @property
+    def context(self) -> OpCall | None:
+        """The call that tells a size this one did not record, or None."""
+        self.memory.looked = True
+        return self._context
 
     @property
     def kernels(self) -> tuple[str, ...]:
@@ -159,9 +187,10 @@ class OpCall:
 
     def tensor(self, index: int) -> Tensor | None:
         """The tensor at a position, or None where that argument is something else."""
-        if index in self._tensors:
-            return self._tensors[index]
-        found = self._tensors[index] = self._parsed(index)
+        tensors = self.memory.tensors
+        if index in tensors:
+            return tensors[index]
+        found = tensors[index] = self._parsed(index)
         return found
 
     def _parsed(self, index: int) -> Tensor | None:

@@ -36,6 +36,13 @@ class Chained:
     size: Int64
 
 
+def no_chains(count: int) -> Chained:
+    """None of so many units."""
+    return Chained(
+        np.zeros(count, np.bool_), np.zeros(count, np.float64), np.zeros(count, np.int64)
+    )
+
+
 def find_chained(
     trace: Trace,
     units: Units,
@@ -48,9 +55,7 @@ def find_chained(
 ) -> Chained:
     """Members of chains that a fused call would make faster by the rule's gain."""
     count = len(units.population)
-    found = Chained(
-        np.zeros(count, np.bool_), np.zeros(count, np.float64), np.zeros(count, np.int64)
-    )
+    found = no_chains(count)
     for chain, members in _chains(trace, units, populations):
         rows = members[~spoilt[members].any(axis=1) & ~found.member[members].any(axis=1)]
         if not len(rows):

@@ -32,13 +32,18 @@ class LaunchNumbers:
         """Take a recording; ``vendor`` decides by which tool."""
         self._trace = trace
         self._vendor = vendor
-        self._rows = np.flatnonzero(trace.kind == SliceKind.KERNEL)
+        rows = np.flatnonzero(trace.kind == SliceKind.KERNEL)
         ids: dict[str, int] = {}
         self._of_name = np.full(len(trace.strings) + 1, -1, np.int64)
-        for name in number_keys(trace.name_id[self._rows])[1].tolist():
+        for name in number_keys(trace.name_id[rows])[1].tolist():
             base = function_name(trace.strings[name].removesuffix(".kd"))
             self._of_name[name] = ids.setdefault(base, len(ids))
         self._names = list(ids)
+        function = self._of_name[trace.name_id[rows]]
+        # Small numbers are sorted by radix, in linear time.
+        small = function.astype(np.uint16) if len(ids) <= 1 << 16 else function
+        self._rows = rows[np.argsort(small, kind="stable")]
+        self._offsets = np.concatenate(([0], np.cumsum(np.bincount(function)))).tolist()
         self._ranked: dict[int, tuple[NDArray[np.intp], Int64]] = {}
 
     def command(self, row: int) -> str:
@@ -60,11 +65,12 @@ class LaunchNumbers:
         """How many kernels of that function were launched before this one."""
         if function not in self._ranked:
             trace = self._trace
-            rows = self._rows[self._of_name[trace.name_id[self._rows]] == function]
+            rows = self._rows[self._offsets[function] : self._offsets[function + 1]]
             launch, start = trace.launch[rows], trace.start_ns[rows]
             when = np.where(launch >= 0, trace.start_ns[np.maximum(launch, 0)], start)
-            rank = np.empty(len(rows), np.int64)
-            rank[np.lexsort((start, when))] = np.arange(len(rows))
+            rank = np.arange(len(rows))
+            if (np.diff(when) <= 0).any():
+                rank[np.lexsort((start, when))] = np.arange(len(rows))
             self._ranked[function] = rows, rank
         rows, rank = self._ranked[function]
         return int(rank[np.searchsorted(rows, row)])

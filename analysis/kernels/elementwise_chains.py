@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from whichlayer.analysis.kernels.chained import Chained, program_order
+from whichlayer.analysis.kernels.chained import Chained, no_chains, program_order
 from whichlayer.analysis.kernels.inside import inside_slices
 from whichlayer.analysis.kernels.measure import Floor
 from whichlayer.analysis.kernels.numbering import number_pairs
@@ -68,9 +68,7 @@ def find_elementwise(
         settings: of the rule.
     """
     count = len(units.population)
-    found = Chained(
-        np.zeros(count, np.bool_), np.zeros(count, np.float64), np.zeros(count, np.int64)
-    )
+    found = no_chains(count)
     fusible = np.array([_is_fusible(populations, at, peaks) for at in range(len(populations))])
     if not fusible.any():
         return found

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from math import isnan
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,19 +71,19 @@ class Members:
         rows: int32 (n,), trace rows by group, ascending in each.
         by_length: int64 (n,), trace rows by group, shorter ones first.
         lengths: int64 (n,), durations in that order.
-        offsets: where each group begins, and the end.
+        offsets: int64 (groups + 1,), where each group begins, and the end.
         lead: int64 (groups,), place among the activities given of the first of each group.
         first: int64 (groups,), its trace row.
-        spans: durations of each group together.
+        spans: int64 (groups,), durations of each group together.
     """
 
     rows: Int32
     by_length: Int64
     lengths: Int64
-    offsets: list[int]
+    offsets: Int64
     lead: Int64
     first: Int64
-    spans: list[int]
+    spans: Int64
 
     @classmethod
     def sorted_by(
@@ -110,24 +112,28 @@ class Members:
             rows=row[by_row].astype(np.int32),
             by_length=row[by_length].astype(np.int64),
             lengths=length[by_length],
-            offsets=offsets.tolist(),
+            offsets=offsets,
             lead=in_time[offsets[:-1]].astype(np.int64),
             first=row[in_time[offsets[:-1]]].astype(np.int64),
-            spans=spans.tolist(),
+            spans=spans,
         )
 
-    def call(self, at: int) -> GroupCalls:
-        """The calls of one group."""
-        low, high = self.offsets[at], self.offsets[at + 1]
+    def calls(self) -> Iterator[GroupCalls]:
+        """The calls of each group, in order."""
+        low, high = self.offsets[:-1], self.offsets[1:]
         count = high - low
-        middle = low + count // 2
-        median = int(self.lengths[middle])
-        spread = None
-        if count >= FEWEST and median > 0:
-            tenth = count // 10
-            spread = float(self.lengths[high - 1 - tenth] - self.lengths[low + tenth]) / median
-        rows = self.rows[low:high]
-        return GroupCalls(
-            rows, int(self.first[at]), int(self.by_length[middle]), count, self.spans[at], median,
-            spread,
-        )  # fmt: skip
+        middle, tenth = low + count // 2, count // 10
+        median = self.lengths[middle]
+        spread = self.lengths[high - 1 - tenth] - self.lengths[low + tenth]
+        told = (count >= FEWEST) & (median > 0)
+        variability = np.divide(spread, median, out=np.full(len(count), np.nan), where=told)
+        return map(
+            GroupCalls,
+            np.split(self.rows, low[1:]),
+            self.first.tolist(),
+            self.by_length[middle].tolist(),
+            count.tolist(),
+            self.spans.tolist(),
+            median.tolist(),
+            (None if isnan(one) else one for one in variability.tolist()),
+        )

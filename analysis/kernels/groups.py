@@ -80,8 +80,9 @@ def build_groups(
         total[by_time].tolist(), lost.tolist(), strict=True,
     )  # fmt: skip
     groups = []
-    for at, (which, role, operator, total_ns, lost_ns) in enumerate(columns):
-        call = members.call(at)
+    for call, (which, role, operator, total_ns, lost_ns) in zip(
+        members.calls(), columns, strict=True
+    ):
         own = measured[which] if which >= 0 else None
         if own is None:
             groups.append(describe.unjudged(call, role, operator, total_ns))

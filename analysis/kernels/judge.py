@@ -7,7 +7,7 @@ same kernel is judged alike whatever stretch of the trace is looked at.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from whichlayer.analysis.intervals import Measure, union
 from whichlayer.analysis.kernels.calls import Calls
-from whichlayer.analysis.kernels.chained import Chained, find_chained
+from whichlayer.analysis.kernels.chained import Chained, find_chained, no_chains
 from whichlayer.analysis.kernels.copy_kinds import asked_for
 from whichlayer.analysis.kernels.drift import Drift, find_drift
 from whichlayer.analysis.kernels.elementwise_chains import find_elementwise
@@ -33,6 +33,8 @@ from whichlayer.analysis.kernels.populations import (
     effective_times,
     find_floors,
 )
+from whichlayer.analysis.kernels.reuse import reusing_memory
+from whichlayer.analysis.kernels.rulebook import Rulebook
 from whichlayer.analysis.kernels.rules import (
     kernel_drift,
     unfused_attention,
@@ -44,13 +46,13 @@ from whichlayer.analysis.kernels.ruling import (
     figures_of,
     flags_of,
     rule_on,
-    thresholds_of,
 )
 from whichlayer.analysis.kernels.units import Units, calls_of, gather_units
 from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.reader.memory import no_garbage_collection
-from whichlayer.analysis.results import KernelGroup, Role
+from whichlayer.analysis.results import KernelGroup, Options, Role
 from whichlayer.analysis.rule import Rule
+from whichlayer.analysis.settings import thresholds
 from whichlayer.analysis.trace.columns import Trace
 
 Int64 = NDArray[np.int64]
@@ -58,8 +60,6 @@ Int32 = NDArray[np.int32]
 UInt8 = NDArray[np.uint8]
 Float64 = NDArray[np.float64]
 Bool = NDArray[np.bool_]
-
-Settings = Mapping[str, Mapping[str, float]]
 
 
 class _Variant(IntEnum):
@@ -114,6 +114,7 @@ class _Timing:
 
 
 @no_garbage_collection()
+@reusing_memory()
 def judge(
     trace: Trace,
     *,
@@ -126,7 +127,7 @@ def judge(
     owned_ns: Int64,
     peaks: Sequence[DeviceMatch],
     total_ns: int,
-    settings: Settings | None = None,
+    options: Options | None = None,
 ) -> Judgement:
     """Judge all GPU activities of a trace.
 
@@ -144,9 +145,10 @@ def judge(
         owned_ns: int64 (n,), the instants of the window that each accounts for.
         peaks: one per device.
         total_ns: window times devices, for shares.
-        settings: thresholds by rule id that replace the defaults.
+        options: thresholds of rules, and rules that are off.
     """
-    settings = settings or {}
+    options = options or Options()
+    book = Rulebook.of(options)
     distinct, match_of_device = _distinct(peaks)
     match = match_of_device[device]
     calls, launches = calls_of(trace), LaunchShapes(trace)
@@ -158,12 +160,17 @@ def judge(
     effective, overlapped, spoilt = effective_times(units, populations, cluster, time, span)
     beside = _beside_collectives(units, device, start_ns, end_ns, role, span)
     overlapped, spoilt = overlapped | beside, spoilt | beside
-    wanted = thresholds_of(unfused_attention.RULE, settings)
-    chained = find_chained(trace, units, populations, effective, spoilt, distinct, floors, wanted)
-    elementwise = find_elementwise(
-        trace, units, populations, effective, spoilt | overlapped | chained.member, distinct,
-        floors, thresholds_of(unfused_elementwise.RULE, settings),
-    )  # fmt: skip
+    chained, elementwise = no_chains(len(time)), no_chains(len(time))
+    if unfused_attention.RULE.id not in book.off:
+        chained = find_chained(
+            trace, units, populations, effective, spoilt, distinct, floors,
+            thresholds(options, unfused_attention.RULE.id),
+        )  # fmt: skip
+    if unfused_elementwise.RULE.id not in book.off:
+        elementwise = find_elementwise(
+            trace, units, populations, effective, spoilt | overlapped | chained.member, distinct,
+            floors, thresholds(options, unfused_elementwise.RULE.id),
+        )  # fmt: skip
     timing = _Timing(time, effective, spoilt, cluster, chained, elementwise)
     variant = np.where(chained.member, _Variant.CHAINED, overlapped.astype(np.int64))
     variant[elementwise.member] = _Variant.ELEMENTWISE
@@ -171,10 +178,10 @@ def judge(
     begun = start_ns[units.members[units.offsets[:-1]]]
     drift = find_drift(
         trace, place, begun, effective, len(_Variant) * len(populations),
-        thresholds_of(kernel_drift.RULE, settings),
+        thresholds(options, kernel_drift.RULE.id),
     )  # fmt: skip
     verdicts = _rule(
-        units, populations, place, timing, drift, distinct, floors, settings,
+        units, populations, place, timing, drift, distinct, floors, book,
         _asked(units, cluster, place, len(_Variant) * len(populations), owned_ns),
     )  # fmt: skip
     fraction, judged = _losses(verdicts, place, timing)
@@ -253,7 +260,7 @@ def _rule(
     drift: Drift,
     peaks: list[DeviceMatch],
     floors: list[Floor],
-    settings: Settings,
+    book: Rulebook,
     asked: Bool,
 ) -> _Verdicts:
     """Judge each population, units that overlap others or form a chain apart from the rest.
@@ -277,9 +284,10 @@ def _rule(
             among(index), overlapped=variant == _Variant.OVERLAPPED,
         )  # fmt: skip
         if variant >= _Variant.CHAINED:
-            ruling = _chain_ruling(measured, _CHAIN_RULES[_Variant(variant)], int(sizes[index]))
+            chain = _CHAIN_RULES[_Variant(variant)]
+            ruling = _chain_ruling(measured, chain, int(sizes[index]), book)
         else:
-            ruling = rule_on(measured, settings)
+            ruling = rule_on(measured, book)
         if ruling.judged and bad[index]:
             ruling = replace(ruling, judged=False, rule="", layer=Layer.UNKNOWN, why=_SPOILT)
         found.measured[index] = measured
@@ -330,10 +338,10 @@ _CHAIN_RULES = {
 }
 
 
-def _chain_ruling(measured: Measured, chain: tuple[Rule, str], size: int) -> Ruling:
+def _chain_ruling(measured: Measured, chain: tuple[Rule, str], size: int, book: Rulebook) -> Ruling:
     rule, what = chain
     said = f"one of {size} operators of {what}; {figures_of(measured)}"
-    flags = flags_of(measured)
+    flags = flags_of(measured, book)
     return Ruling(True, rule.id, rule.layer, bound_of(measured), 0.0, 0.0, said, flags)
 
 

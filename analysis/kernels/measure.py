@@ -6,6 +6,7 @@ Everything that decides about it (gates, rules) reads this and nothing else.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 from typing import Final
 
 from whichlayer.analysis.kernels.marks import tensor_cores
@@ -101,10 +102,7 @@ class Measured:
 
         Where more may be moved than must be, all of it: nothing is called slow on a guess.
         """
-        bandwidth = self.peaks.bandwidth_gbps
-        if self.work.bytes is None or not bandwidth:
-            return 0.0
-        return (self.work.most or self.work.bytes) / (ATTAINABLE_BANDWIDTH * bandwidth)
+        return memory_ns(self.work, self.peaks)
 
     def compute_ns_at(self, rate: float | None) -> float:
         """Time that its flops take at ``eff`` of a dense rate in TFLOP/s; 0 where unknown."""
@@ -127,10 +125,12 @@ class Measured:
         excused = self.launches * self.floor.excused_ns
         return excused + max(self.memory_ns, self.compute_ns_at(rate))
 
-    def roof_ns(self, rate: float | None) -> float:
-        """A call that takes no longer is at the roof."""
-        memory = self.memory_ns * ATTAINABLE_BANDWIDTH / ROOF_BANDWIDTH
-        return max(memory, self.compute_ns_at(rate) / ROOF_RATE)
+    def roof_ns(
+        self, rate: float | None, bandwidth: float = ROOF_BANDWIDTH, of_rate: float = ROOF_RATE
+    ) -> float:
+        """A call that takes no longer is at the roof: at these shares of bandwidth and rate."""
+        memory = self.memory_ns * ATTAINABLE_BANDWIDTH / bandwidth if bandwidth > 0 else inf
+        return max(memory, self.compute_ns_at(rate) / of_rate if of_rate > 0 else inf)
 
     @property
     def above_ridge(self) -> bool:
@@ -202,3 +202,10 @@ class Measured:
         """Whether it takes longer than so many trivial kernels, the slowest of all GPUs if unsure."""
         floor = self.floor.ns if self.floor.measured else LONGEST_FLOOR_NS
         return self.time_ns > trivial_kernels * self.launches * floor
+
+
+def memory_ns(work: Work, peaks: DeviceMatch) -> float:
+    """Time that bytes take at the attainable bandwidth; 0 where either is unknown."""
+    if work.bytes is None or not peaks.bandwidth_gbps:
+        return 0.0
+    return (work.most or work.bytes) / (ATTAINABLE_BANDWIDTH * peaks.bandwidth_gbps)

@@ -12,6 +12,9 @@ Int64 = NDArray[np.int64]
 #: A table over the keys' range is used up to this many entries per key.
 _TABLE: Final = 32
 _SMALL: Final = 1 << 16
+_LARGE: Final = 1 << 31
+#: At most so many bits of a hash are looked up in a table (32 MB).
+_BITS: Final = 22
 
 
 def number_keys(keys: NDArray[Any]) -> tuple[Int64, Int64]:
@@ -33,8 +36,29 @@ def number_keys(keys: NDArray[Any]) -> tuple[Int64, Int64]:
     present = np.zeros(high - low + 1, np.bool_)
     present[shifted] = True
     values = np.flatnonzero(present)
-    number = np.cumsum(present, dtype=np.int64) - 1
-    return number[shifted], values + low
+    number = np.cumsum(present, dtype=np.int32 if len(values) < _LARGE else np.int64)
+    return number[shifted].astype(np.int64) - 1, values + low
+
+
+def number_hashes(hashes: NDArray[np.uint64]) -> tuple[Int64, int]:
+    """Number distinct well-mixed numbers in no particular order: int64 (n,) and how many.
+
+    A table by their upper bits tells nearly all of them apart; the rest is sorted.
+    """
+    if not len(hashes):
+        return np.empty(0, np.int64), 0
+    bits = min(max(len(hashes), 2).bit_length() + 2, _BITS)
+    bucket = (hashes >> np.uint64(64 - bits)).astype(np.int64)
+    holder = np.zeros(1 << bits, np.uint64)
+    holder[bucket] = hashes
+    fits = holder[bucket] == hashes
+    numbers, values = number_keys(bucket)
+    rest = np.flatnonzero(~fits)
+    if not len(rest):
+        return numbers, len(values)
+    others, inverse = np.unique(hashes[rest], return_inverse=True)
+    numbers[rest] = len(values) + inverse
+    return numbers, len(values) + len(others)
 
 
 def first_of(numbers: Int64, count: int) -> Int64:

@@ -94,7 +94,6 @@ class Residency:
         return self.waves / math.ceil(self.waves)
 
 
-@lru_cache(maxsize=65536)
 def residency(shape: LaunchShape, limits: SmLimits, units: int) -> Residency | None:
     """Blocks on an SM at once, and what limits them; None where that is not known.
 
@@ -103,17 +102,27 @@ def residency(shape: LaunchShape, limits: SmLimits, units: int) -> Residency | N
     """
     if shape.registers is None or shape.shared_bytes is None or units <= 0:
         return None
-    warps = -(-shape.threads // WARP)
-    resident, limiter = min(
-        (limits.warps // warps, "warps"),
-        (limits.blocks, "blocks"),
-        (_by_registers(shape.registers, warps, limits), "registers"),
-        (_by_shared(shape.shared_bytes, limits), "shared memory"),
-        key=itemgetter(0),
+    resident, occupancy, limiter = _fitting(
+        -(-shape.threads // WARP), shape.registers, shape.shared_bytes, limits
     )
     if resident <= 0:  # it did run: what was recorded is not what it used
         return None
-    return Residency(shape, units, resident, resident * warps / limits.warps, limiter)
+    return Residency(shape, units, resident, occupancy, limiter)
+
+
+@lru_cache(maxsize=65536)
+def _fitting(
+    warps: int, registers: int, shared_bytes: int, limits: SmLimits
+) -> tuple[int, float, str]:
+    """Blocks on an SM at once, the occupancy that they make, and what a further one lacks."""
+    resident, limiter = min(
+        (limits.warps // warps, "warps"),
+        (limits.blocks, "blocks"),
+        (_by_registers(registers, warps, limits), "registers"),
+        (_by_shared(shared_bytes, limits), "shared memory"),
+        key=itemgetter(0),
+    )
+    return resident, resident * warps / limits.warps, limiter
 
 
 def _by_registers(registers: int, warps: int, limits: SmLimits) -> int:

@@ -15,10 +15,10 @@ from whichlayer.analysis.kernels.copy_kinds import copy_kind
 from whichlayer.analysis.kernels.floor import STREAMING, TRIVIAL_NS, find_floor
 from whichlayer.analysis.kernels.launch_shapes import LaunchShapes
 from whichlayer.analysis.kernels.marks import precision_of
-from whichlayer.analysis.kernels.measure import Floor, Measured
+from whichlayer.analysis.kernels.measure import Floor, Measured, memory_ns
 from whichlayer.analysis.kernels.occupancy import LaunchShape, Residency, residency
 from whichlayer.analysis.kernels.peaks import DeviceMatch
-from whichlayer.analysis.kernels.units import Units, describe_unit
+from whichlayer.analysis.kernels.units import Units, describe_unit, unit_heads
 from whichlayer.analysis.kernels.work import OpCall, Work
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import SliceKind
@@ -32,6 +32,7 @@ Bool = NDArray[np.bool_]
 _UNKNOWN_SHARE: Final = 0.2
 #: Clocks let an FP32 product exceed its data sheet by a few percent; beyond that it is TF32.
 _NOT_FP32: Final = 1.05
+_NO_FLOOR: Final = Floor()
 
 
 @dataclass(slots=True)
@@ -80,8 +81,6 @@ class Populations:
             precision = precision_of(
                 kernels, work.precision, peaks.vendor, has_tf32="tf32" in peaks.tflops
             )
-        bare = Measured(call.name, kernels, work, 1, 1, 0.0, Floor(), peaks, precision)
-        measured = with_proven_precision(bare)
         tensors = call.tensors()
         self.work.append(work)
         self.operator.append(call.name)
@@ -103,7 +102,7 @@ class Populations:
             residency(shape, peaks.sm, peaks.units) if shape is not None and peaks.sm else None
         )
         self.match.append(match)
-        self.demand.append((measured.memory_ns, measured.compute_ns))
+        self.demand.append(_demand(call, kernels, work, peaks, precision))
 
     def keep_copies(self, asked: Bool) -> None:
         """Forget the kind of copies that nobody asked for: bool (n,)."""
@@ -177,10 +176,11 @@ def describe(
     first: list[int] = []
     found = Populations()
     matches = match[units.members[units.offsets[units.first]]].tolist()
-    for index, (unit, at) in enumerate(zip(units.first.tolist(), matches, strict=True)):
-        rows = row[units.activities(unit)]
-        names = trace.name_id[rows].tolist()
-        call, shapes, work = describe_unit(trace, row, units, unit, calls)
+    lists = zip(units.first.tolist(), matches, unit_heads(trace, row, units), strict=True)
+    for index, (unit, at, head) in enumerate(lists):
+        rows = head.rows
+        names = [int(trace.name_id[one]) for one in rows]
+        call, shapes, work = describe_unit(trace, head, calls)
         identity = (call.name, shapes, work, at, tuple(sorted(names)))
         place = places.setdefault(identity, len(first))
         of_old[index] = place
@@ -193,10 +193,21 @@ def describe(
     return replace(units, population=population, first=np.array(first, np.int64)), found
 
 
-def _longest(trace: Trace, rows: Int32) -> int:
+def _longest(trace: Trace, rows: list[int]) -> int:
     if len(rows) == 1:
-        return int(rows[0])
-    return int(rows[np.argmax(trace.end_ns[rows] - trace.start_ns[rows])])
+        return rows[0]
+    return rows[int(np.argmax(trace.end_ns[rows] - trace.start_ns[rows]))]
+
+
+def _demand(
+    call: OpCall, kernels: tuple[str, ...], work: Work, peaks: DeviceMatch, precision: str | None
+) -> tuple[float, float]:
+    """(memory, compute) nanoseconds that the work takes at best."""
+    if work.flops is None:
+        return memory_ns(work, peaks), 0.0
+    bare = Measured(call.name, kernels, work, 1, 1, 0.0, _NO_FLOOR, peaks, precision)
+    found = with_proven_precision(bare)
+    return found.memory_ns, found.compute_ns
 
 
 def find_floors(

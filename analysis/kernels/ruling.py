@@ -9,25 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from math import inf
 from types import ModuleType
 from typing import Final
 
-from whichlayer.analysis.kernels import rules
 from whichlayer.analysis.kernels.marks import takes_shortcuts
 from whichlayer.analysis.kernels.measure import ROOF_BANDWIDTH, Measured
-from whichlayer.analysis.kernels.rules.kernel_drift import RULE as DRIFT
+from whichlayer.analysis.kernels.rulebook import Rulebook, default_rulebook
 from whichlayer.analysis.layers import Layer
-from whichlayer.analysis.rule import Rule, rule_modules
 
 #: Clocks and rounding may carry a rate this far above the data sheet honestly (rules Q10).
 RATE_SLACK: Final = 1.1
 CONSUMER_RATE_SLACK: Final = 1.3
 #: A bandwidth up to so many times the data sheet's is at the roof, not above it.
 BANDWIDTH_SLACK: Final = 1.02
-#: Shown as a flag whatever explains the loss.
-DRIFTS: Final = DRIFT.thresholds["slower"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,25 +50,22 @@ class Ruling:
     flags: tuple[str, ...] = ()
 
 
-def rule_on(
-    measured: Measured, settings: Mapping[str, Mapping[str, float]] | None = None
-) -> Ruling:
-    """Judge a population; ``settings`` replaces thresholds by rule id."""
-    settings = settings or {}
-    for module in _avoidable_rules():
-        if module.applies(measured, thresholds_of(module.RULE, settings)):
+def rule_on(measured: Measured, book: Rulebook | None = None) -> Ruling:
+    """Judge a population by the rules of ``book``, or by those that are shipped."""
+    book = book or default_rulebook()
+    for module, thresholds in book.avoidable:
+        if module.applies(measured, thresholds):
             rule, said = module.RULE, module.why(measured)
-            marks = flags_of(measured)
+            marks = flags_of(measured, book)
             return Ruling(True, rule.id, rule.layer, bound_of(measured), 0.0, 0.0, said, marks)
-    doubt = _doubt(measured)
-    flags = _flags_with(measured, doubt)
+    doubt = _doubt(measured, book)
+    flags = _flags_with(measured, book, doubt)
     if doubt is not None:
         return Ruling(False, "", Layer.UNKNOWN, bound_of(measured), 0.0, 0.0, doubt[0], flags)
-    for module in _ordered_rules():
-        thresholds = thresholds_of(module.RULE, settings)
+    for module, thresholds in book.ordered:
         if module.applies(measured, thresholds):
-            return _ruled(measured, module, thresholds, flags)
-    ideal, roof = measured.ideal_ns(measured.rate), measured.roof_ns(measured.rate)
+            return _ruled(measured, module, thresholds, book, flags)
+    ideal, roof = measured.ideal_ns(measured.rate), _roof_ns(measured, measured.rate, book)
     if measured.time_ns <= max(ideal, roof):
         # On the whole as fast as a well-made kernel: single slow calls are noise.
         return Ruling(
@@ -83,16 +75,17 @@ def rule_on(
     return Ruling(True, "", Layer.UNKNOWN, bound_of(measured), ideal, roof, said, flags)
 
 
-def thresholds_of(rule: Rule, settings: Mapping[str, Mapping[str, float]]) -> Mapping[str, float]:
-    """A rule's thresholds, with those that are set replacing its own."""
-    own = settings.get(rule.id)
-    return {**rule.thresholds, **own} if own else rule.thresholds
+def _roof_ns(measured: Measured, rate: float | None, book: Rulebook) -> float:
+    """A call that takes no longer loses nothing; 0 where only the ideal is good enough."""
+    roof = book.at_roof
+    return 0.0 if roof is None else measured.roof_ns(rate, roof["bandwidth"], roof["rate"])
 
 
 def _ruled(
     measured: Measured,
     module: ModuleType,
     thresholds: Mapping[str, float],
+    book: Rulebook,
     flags: tuple[str, ...],
 ) -> Ruling:
     rule = module.RULE
@@ -103,7 +96,7 @@ def _ruled(
     bound = "latency" if rule.id == "latency-bound" else bound_of(measured)
     at_roof = rule.layer == Layer.NONE
     ideal = measured.time_ns if at_roof else measured.ideal_ns(rate)
-    roof = inf if at_roof else measured.roof_ns(rate)
+    roof = inf if at_roof else _roof_ns(measured, rate, book)
     if hasattr(module, "ideal_ns"):
         ideal = module.ideal_ns(measured)
         roof = max(roof, ideal * thresholds["slower"])
@@ -111,29 +104,22 @@ def _ruled(
     return Ruling(True, rule.id, layer, bound, ideal, roof, said, flags)
 
 
-@cache
-def _avoidable_rules() -> tuple[ModuleType, ...]:
-    return tuple(module for module in _ordered_rules() if getattr(module, "AVOIDABLE", False))
-
-
-@cache
-def _ordered_rules() -> tuple[ModuleType, ...]:
-    return tuple(sorted(rule_modules(rules), key=lambda module: int(module.RANK)))
-
-
-def flags_of(measured: Measured) -> tuple[str, ...]:
+def flags_of(measured: Measured, book: Rulebook | None = None) -> tuple[str, ...]:
     """What limits its figures, a rate above the roof included."""
-    return _flags_with(measured, _doubt(measured))
+    book = book or default_rulebook()
+    return _flags_with(measured, book, _doubt(measured, book))
 
 
-def _flags_with(measured: Measured, doubt: tuple[str, str] | None) -> tuple[str, ...]:
-    flags = _flags(measured)
+def _flags_with(
+    measured: Measured, book: Rulebook, doubt: tuple[str, str] | None
+) -> tuple[str, ...]:
+    flags = _flags(measured, book)
     if doubt is None or not doubt[1] or doubt[1] in flags:
         return flags
     return (*flags, doubt[1])
 
 
-def _flags(measured: Measured) -> tuple[str, ...]:
+def _flags(measured: Measured, book: Rulebook) -> tuple[str, ...]:
     marks = [f"{measured.work.bound}-bound"] if measured.work.bound else []
     if (measured.bandwidth_share or 0.0) > BANDWIDTH_SLACK and measured.work.least is not None:
         marks.append("above-roof")
@@ -141,7 +127,7 @@ def _flags(measured: Measured) -> tuple[str, ...]:
         marks.append("winograd-or-fft")  # fewer products than the definition says
     if measured.overlapped:
         marks.append("overlapped")
-    if (measured.drift or 0.0) > DRIFTS:
+    if book.drift is not None and (measured.drift or 0.0) > book.drift:
         marks.append("drift")
     if measured.peaks.eff_assumed and measured.work.flops is not None:
         marks.append("eff-assumed")
@@ -155,7 +141,7 @@ def bound_of(measured: Measured) -> str:
     return "compute" if measured.above_ridge else "memory"
 
 
-def _doubt(measured: Measured) -> tuple[str, str] | None:
+def _doubt(measured: Measured, book: Rulebook) -> tuple[str, str] | None:
     """Why there is no verdict and the flag for it, or None."""
     work, peaks = measured.work, measured.peaks
     if not work.known:
@@ -167,7 +153,7 @@ def _doubt(measured: Measured) -> tuple[str, str] | None:
     missing = _missing_peak(measured)
     if missing:
         return missing, ""
-    return _impossible(measured) or _unproven(measured)
+    return _impossible(measured, book) or _unproven(measured, book)
 
 
 def _missing_peak(measured: Measured) -> str:
@@ -185,10 +171,10 @@ def _missing_peak(measured: Measured) -> str:
     return ""
 
 
-def _impossible(measured: Measured) -> tuple[str, str] | None:
+def _impossible(measured: Measured, book: Rulebook) -> tuple[str, str] | None:
     """Rates above the roof: flagged, never judged (rules Q10 and Q11)."""
     work, peaks = measured.work, measured.peaks
-    slack = CONSUMER_RATE_SLACK if peaks.consumer else RATE_SLACK
+    slack = book.matrix_geforce if peaks.consumer else book.matrix
     if (measured.rate_share or 0.0) > slack:
         if not any(takes_shortcuts(name) for name in measured.kernels):
             most = f"over {100 * slack:.0f} % of its rate"
@@ -207,16 +193,17 @@ def _impossible(measured: Measured) -> tuple[str, str] | None:
         return "above the roof: an input may be broadcast, strides are not recorded", "broadcast"
     if work.bound == "upper":
         return "above the roof: not all of the counted bytes are moved", "above-roof"
-    if least > 1.0:
+    if least > book.bandwidth:
         return "faster than memory allows: the estimate is wrong", "impossible"
     return "above the roof: part of its data stays in the cache", "above-roof"
 
 
-def _unproven(measured: Measured) -> tuple[str, str] | None:
+def _unproven(measured: Measured, book: Rulebook) -> tuple[str, str] | None:
     """Bytes that every such kernel exceeds cannot show that this one is slow."""
     if measured.work.bound != "lower" or measured.above_ridge:
         return None
-    if measured.busy_share >= ROOF_BANDWIDTH:
+    enough = ROOF_BANDWIDTH if book.at_roof is None else book.at_roof["bandwidth"]
+    if measured.busy_share >= enough:
         return None
     limit = measured.work.reason or "it reads its input more than once"
     return f"bytes are a lower bound only ({limit})", ""

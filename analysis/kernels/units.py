@@ -7,7 +7,7 @@ one around it did, the call around it is the unit, with everything launched insi
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -18,8 +18,13 @@ from whichlayer.analysis.kernels.calls import Calls, Launch, OpCall
 from whichlayer.analysis.kernels.context import NEEDS_CONTEXT, context_rows, parent_operator
 from whichlayer.analysis.kernels.convolution_layout import layout_work
 from whichlayer.analysis.kernels.names import family
-from whichlayer.analysis.kernels.numbering import first_of, number_keys, number_pairs
-from whichlayer.analysis.kernels.work import Work, has_model, work_of
+from whichlayer.analysis.kernels.numbering import (
+    first_of,
+    number_hashes,
+    number_keys,
+    number_pairs,
+)
+from whichlayer.analysis.kernels.work import Work, has_model, work_alone, work_of
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import SliceKind
 
@@ -61,10 +66,6 @@ class Units:
     members: Int64
     offsets: Int64
 
-    def activities(self, unit: int) -> Int64:
-        """Indices of the activities of one unit."""
-        return self.members[self.offsets[unit] : self.offsets[unit + 1]]
-
 
 def gather_units(
     trace: Trace,
@@ -89,7 +90,9 @@ def gather_units(
     # Kernels of one call share a key; everything else is alone.
     alone = np.arange(len(row), dtype=np.int64)
     layout = _rearranges(trace, row, owner)
-    shared = (owner * (int(match.max(initial=0)) + 1) + match) * 2 + layout
+    shared = owner * (int(match.max(initial=0)) + 1) + match
+    if layout.any():
+        shared = shared * 2 + layout
     key = np.where(owner >= 0, shared, -1 - alone)[judged]
     index = np.flatnonzero(judged)
     inverse, values = number_keys(key)
@@ -105,7 +108,8 @@ def gather_units(
     context_row = context_rows(trace, operator_row)
     identity = _identity(trace, row, members, offsets, operator_row, context_row, match)
     identity ^= layout[lead].astype(np.uint64)
-    _, first, population = np.unique(identity, return_index=True, return_inverse=True)
+    population, count = number_hashes(identity)
+    first = first_of(population, count)
     return Units(
         of_activity, population, first, launches, operator_row, context_row, layout[lead],
         members, offsets,
@@ -156,9 +160,12 @@ def _identity(
     copies = trace.kind[row[lead]] != SliceKind.KERNEL
     detail = np.where(copies, _copied_bytes(trace, row[lead], copies), detail)
     context = np.where(context_row >= 0, trace.detail_id[context_row], -1)
-    by_grid = np.isin(operator_name, _names(trace, NEEDS_GRID))
-    grids = np.add.reduceat(trace.detail_id[row[members]].astype(np.int64) ** 2, offsets[:-1])
-    context = np.where(by_grid, grids, context).astype(np.int64)
+    by_grid = _names(trace, NEEDS_GRID)
+    if by_grid:
+        told = trace.detail_id[row[members]].astype(np.int64) ** 2
+        grids = np.add.reduceat(told, offsets[:-1])
+        context = np.where(np.isin(operator_name, by_grid), grids, context)
+    context = context.astype(np.int64)
     mixed = kernels * _MIX[0]
     for column in (words[operator_name], detail, context, match[lead]):
         mixed = (mixed ^ column.astype(np.uint64)) * _MIX[1]
@@ -226,10 +233,11 @@ def judged_operator(trace: Trace, op_row: Int32, calls: Calls | None = None) -> 
 
 def _may_be_known(call: OpCall) -> bool:
     """Whether its figures are known, or may be with its kernels or its neighbours."""
+    if work_alone(call)[0].known:
+        return True
     if not has_model(call.name) or not call.recorded:
-        return work_of(call).known
-    helped = bool(call.shapes(0)) or call.name in NEEDS_GRID or call.name in NEEDS_CONTEXT
-    return helped or work_of(call).known
+        return False
+    return bool(call.shapes(0)) or call.name in NEEDS_GRID or call.name in NEEDS_CONTEXT
 
 
 def calls_of(trace: Trace) -> Calls:
@@ -258,34 +266,63 @@ def _by_pair(
     return known
 
 
+@dataclass(frozen=True, slots=True)
+class UnitHead:
+    """What tells the work of one unit of a population.
+
+    Attributes:
+        rows: trace rows of its activities.
+        kind: of the first of them.
+        operator: trace row of its operator, -1 where none.
+        context: trace row of the operator that tells what that one left out, -1 where none.
+        layout: these are the kernels that rearrange tensors within a convolution.
+    """
+
+    rows: list[int]
+    kind: int
+    operator: int
+    context: int
+    layout: bool
+
+
+def unit_heads(trace: Trace, row: Int32, units: Units) -> Iterator[UnitHead]:
+    """The first unit of each population, in order."""
+    low, high = units.offsets[units.first], units.offsets[units.first + 1]
+    lead = row[units.members[low]]
+    several = np.flatnonzero(high - low > 1).tolist()
+    rows = [[one] for one in lead.tolist()]
+    for at in several:
+        rows[at] = row[units.members[low[at] : high[at]]].tolist()
+    columns = zip(
+        rows, trace.kind[lead].tolist(), units.operator_row[units.first].tolist(),
+        units.context_row[units.first].tolist(), units.layout[units.first].tolist(), strict=True,
+    )  # fmt: skip
+    return (UnitHead(*column) for column in columns)
+
+
 def describe_unit(
-    trace: Trace, row: Int32, units: Units, unit: int, calls: Calls
+    trace: Trace, unit: UnitHead, calls: Calls
 ) -> tuple[OpCall, tuple[object, ...], Work]:
     """The operator call of a unit, its shapes and types (hashable), and its work."""
-    members = units.activities(unit)
-    lead = int(row[members[0]])
-    kind = int(trace.kind[lead])
-    if kind != _KERNEL:
-        work = work_of_copy(kind, bytes_of(trace.detail(lead)))
-        return _NO_CALL, (), work
-    operator = int(units.operator_row[unit])
-    if operator < 0:
-        return _NO_CALL, (), Work(reason=_no_operator(trace, lead))
-    if trace.producer == "nsight" and not trace.detail(operator):
-        return OpCall(trace.name(operator), (), ()), (), Work(reason=_NSIGHT)
-    context = int(units.context_row[unit])
+    if unit.kind != _KERNEL:
+        return _NO_CALL, (), work_of_copy(unit.kind, bytes_of(trace.detail(unit.rows[0])))
+    if unit.operator < 0:
+        return _NO_CALL, (), Work(reason=_no_operator(trace, unit.rows[0]))
+    if trace.producer == "nsight" and not trace.detail(unit.operator):
+        return OpCall(trace.name(unit.operator), (), ()), (), Work(reason=_NSIGHT)
+    call = _recorded(trace, calls, unit.operator)
+    work, alone = work_alone(call)
+    if alone and not unit.layout and unit.context < 0:
+        return call, (repr(call.dims), call.types, ()), work
+    around = _recorded(trace, calls, unit.context) if unit.context >= 0 else None
+    call = call.launching(_launches(trace, unit.rows), around)
+    beside = (repr(around.dims), around.types) if around is not None else ()
+    shapes = (repr(call.dims), call.types, beside)
+    return call, shapes, layout_work(call) if unit.layout else work_of(call)
 
-    def recorded(at: int) -> OpCall:
-        return calls.of(int(trace.name_id[at]), int(trace.detail_id[at]))
 
-    call = recorded(operator).launching(
-        _launches(trace, row[members]), recorded(context) if context >= 0 else None
-    )
-    around = (repr(call.context.dims), call.context.types) if call.context else ()
-    shapes = (repr(call.dims), call.types, around)
-    if units.layout[unit]:
-        return call, shapes, layout_work(call)
-    return call, shapes, work_of(call)
+def _recorded(trace: Trace, calls: Calls, row: int) -> OpCall:
+    return calls.of(int(trace.name_id[row]), int(trace.detail_id[row]))
 
 
 # A member of an IntEnum is looked up slowly.
@@ -293,10 +330,9 @@ _KERNEL: Final = int(SliceKind.KERNEL)
 _NO_CALL: Final = OpCall("", (), ())
 
 
-def _launches(trace: Trace, rows: Int32) -> list[Launch]:
+def _launches(trace: Trace, rows: list[int]) -> list[Launch]:
     """The kernels of a unit."""
-    rows = rows[:_LAUNCHES_READ]
-    return [Launch.from_detail(trace.name(row), trace.detail(row)) for row in rows.tolist()]
+    return [Launch.from_detail(trace.name(row), trace.detail(row)) for row in rows[:_LAUNCHES_READ]]
 
 
 def work_of_copy(kind: int, size: int) -> Work:

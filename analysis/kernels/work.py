@@ -119,6 +119,19 @@ def work_of(call: OpCall) -> Work:
     return work if call.strides is not None else _without_strides(work)
 
 
+def work_alone(call: OpCall) -> tuple[Work, bool]:
+    """Work of a call by its arguments, and whether nothing that it launched could change that.
+
+    Worked out once for each call that was read.
+    """
+    memory = call.memory
+    if memory.alone is None:
+        memory.looked = False
+        work = work_of(call)
+        memory.alone = work, not memory.looked
+    return memory.alone
+
+
 def _without_strides(work: Work) -> Work:
     # Several times as fast as dataclasses.replace, and every call of older files comes here.
     return Work(

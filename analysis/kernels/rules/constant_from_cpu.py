@@ -17,6 +17,7 @@ from whichlayer.analysis.kernels.context import parent_operator
 from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.results import Analysis
 from whichlayer.analysis.rule import Hint, Rule
+from whichlayer.analysis.settings import threshold
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import SliceKind
 
@@ -57,7 +58,7 @@ def find(analysis: Analysis) -> Hint | None:
     low = np.maximum(trace.start_ns[before], window.start_ns)
     high = np.minimum(trace.end_ns[moves], window.end_ns)
     taken, length = int(np.maximum(high - low, 0).sum()), window.end_ns - window.start_ns
-    if not taken or taken < RULE.thresholds["share"] * length:
+    if not taken or taken < threshold(analysis.options, RULE.id, "share") * length:
         return None
     moves = moves[np.argsort(trace.start_ns[moves], kind="stable")]
     said = (

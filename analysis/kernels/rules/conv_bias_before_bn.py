@@ -17,6 +17,7 @@ from whichlayer.analysis.kernels.calls import OpCall
 from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.results import Analysis, Role
 from whichlayer.analysis.rule import Hint, Rule
+from whichlayer.analysis.settings import threshold
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import SliceKind
 
@@ -52,7 +53,7 @@ def find(analysis: Analysis) -> Hint | None:
     index = np.flatnonzero(added)
     index = index[_within(trace, activities.op_row[index], rows)]
     taken, total = int(activities.owned_ns[index].sum()), analysis.budget.total_ns
-    if not taken or taken < RULE.thresholds["share"] * total:
+    if not taken or taken < threshold(analysis.options, RULE.id, "share") * total:
         return None
     index = index[np.argsort(activities.start_ns[index], kind="stable")]
     said = f"adding such biases takes {taken / total:.1%} of the window ({len(index):,} x)"

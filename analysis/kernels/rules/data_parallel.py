@@ -14,6 +14,7 @@ import numpy as np
 from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.results import Analysis
 from whichlayer.analysis.rule import Hint, Rule
+from whichlayer.analysis.settings import threshold
 from whichlayer.analysis.trace.kinds import SliceKind
 
 RULE: Final = Rule(
@@ -37,7 +38,7 @@ def applies(measured: object, settings: object) -> bool:
 def find(analysis: Analysis) -> Hint | None:
     """The calls of the wrapped model, or None."""
     trace = analysis.trace
-    if len(analysis.devices) < RULE.thresholds["devices"]:
+    if len(analysis.devices) < threshold(analysis.options, RULE.id, "devices"):
         return None
     ids = [index for index, name in enumerate(trace.strings) if name == _MARK]
     marks = np.isin(trace.name_id, ids)

@@ -22,7 +22,7 @@ RULE: Final = Rule(
     layer=Layer.PRECISION,
     title="FP32 products on a card with tensor cores",
     fix="run the products in a narrower precision (autocast, or TF32 where it is faster)",
-    thresholds={"min_share": 0.05, "gain": 1.25},
+    thresholds={"gain": 1.25},
     source="data-sheet rates; TF32 equals FP32 on GeForce, L40 and A10G",
 )
 RANK: Final = 10

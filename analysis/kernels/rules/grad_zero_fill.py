@@ -15,6 +15,7 @@ from whichlayer.analysis.kernels.inside import inside_slices
 from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.results import Analysis, Role
 from whichlayer.analysis.rule import Hint, Rule
+from whichlayer.analysis.settings import threshold
 
 RULE: Final = Rule(
     id="grad-zero-fill",
@@ -41,7 +42,7 @@ def find(analysis: Analysis) -> Hint | None:
     index = index[inside_slices(trace, activities.op_row[index], _MARK)]
     taken = int(activities.owned_ns[index].sum())
     total = analysis.budget.total_ns
-    if not taken or taken < RULE.thresholds["share"] * total:
+    if not taken or taken < threshold(analysis.options, RULE.id, "share") * total:
         return None
     index = index[np.argsort(activities.start_ns[index], kind="stable")]
     said = f"zero_grad's {len(index):,} x fills take {taken / total:.1%} of the window"

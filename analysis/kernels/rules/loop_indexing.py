@@ -18,6 +18,7 @@ from whichlayer.analysis.kernels.calls import OpCall
 from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.results import Analysis
 from whichlayer.analysis.rule import Hint, Rule
+from whichlayer.analysis.settings import threshold
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import GPU_WORK, SliceKind
 
@@ -46,19 +47,19 @@ def find(analysis: Analysis) -> Hint | None:
     rows = np.flatnonzero(np.isin(trace.name_id, names) & (trace.kind == SliceKind.CPU_OP))
     if not len(rows):
         return None
-    first, last = _loops(trace, rows)
-    first, last = _working(trace, first, last)
+    items = threshold(analysis.options, RULE.id, "items")
+    first, last = _working(trace, *_loops(trace, rows, items), items)
     low = np.maximum(trace.start_ns[first], window.start_ns)
     high = np.minimum(trace.end_ns[last], window.end_ns)
     taken, length = int(np.maximum(high - low, 0).sum()), window.end_ns - window.start_ns
-    if not taken or taken < RULE.thresholds["share"] * length:
+    if not taken or taken < threshold(analysis.options, RULE.id, "share") * length:
         return None
     first = first[np.argsort(trace.start_ns[first], kind="stable")]
     said = f"loops over items last {taken / length:.1%} of the window ({len(first):,} x)"
     return Hint((said,), tuple(first.tolist()))
 
 
-def _loops(trace: Trace, rows: Int64) -> tuple[Int64, Int64]:
+def _loops(trace: Trace, rows: Int64, items: float) -> tuple[Int64, Int64]:
     """First and last select of each run whose indices count up by one."""
     details, inverse = np.unique(trace.detail_id[rows], return_inverse=True)
     keys: dict[object, int] = {}
@@ -74,7 +75,7 @@ def _loops(trace: Trace, rows: Int64) -> tuple[Int64, Int64]:
     on = (np.diff(item) == 1) & (np.diff(source) == 0) & (np.diff(lane) == 0) & (source[1:] >= 0)
     begins = np.flatnonzero(np.concatenate(([True], ~on)))
     ends = np.append(begins[1:], len(rows)) - 1
-    long = ends - begins + 1 >= RULE.thresholds["items"]
+    long = ends - begins + 1 >= items
     return rows[begins[long]], rows[ends[long]]
 
 
@@ -87,13 +88,13 @@ def _selected(detail: Mapping[str, Any]) -> tuple[object, int] | None:
     return (tensor.shape, tensor.dtype, along), int(item)
 
 
-def _working(trace: Trace, first: Int64, last: Int64) -> tuple[Int64, Int64]:
+def _working(trace: Trace, first: Int64, last: Int64, items: float) -> tuple[Int64, Int64]:
     """Loops that launch at least as much GPU work as they have items, and do not overlap."""
     launches = trace.launch[np.isin(trace.kind, GPU_WORK) & (trace.launch >= 0)]
     # Rows of a lane are in order of time.
     launches = np.sort(launches)
     count = np.searchsorted(launches, last) - np.searchsorted(launches, first)
-    busy = count >= RULE.thresholds["items"] - 1
+    busy = count >= items - 1
     first, last = first[busy], last[busy]
     order = np.argsort(first)
     first, last = first[order], last[order]

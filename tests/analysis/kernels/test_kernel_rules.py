@@ -9,6 +9,7 @@ import pytest
 from whichlayer.analysis.kernels.advice import fix_for
 from whichlayer.analysis.kernels.measure import Floor, Measured
 from whichlayer.analysis.kernels.peaks import DeviceMatch, match_device
+from whichlayer.analysis.kernels.rulebook import Rulebook
 from whichlayer.analysis.kernels.ruling import Ruling, rule_on
 from whichlayer.analysis.kernels.work import Work
 from whichlayer.analysis.layers import Layer
@@ -320,8 +321,8 @@ def test_a_call_of_zero_ticks_is_not_judged() -> None:
 
 
 def test_thresholds_can_be_replaced() -> None:
-    settings = {"memory-bound-slow": {"bandwidth": 0.2}}
-    assert rule_on(memory(0.3), settings).rule == ""
+    lenient = Rulebook.of(Options(settings={"memory-bound-slow": {"bandwidth": 0.2}}))
+    assert rule_on(memory(0.3), lenient).rule == ""
     assert rule_on(memory(0.3)).rule == "memory-bound-slow"
 
 
