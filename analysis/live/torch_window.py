@@ -1,0 +1,161 @@
+"""One window of torch.profiler around a few steps of a program, exported as a Chrome trace.
+
+All torch that the recorder uses besides hooks is here. Steps are marked ``ProfilerStep#N`` with the
+program's own count, as ``torch.profiler`` does, so that every reader of traces knows them.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from whichlayer.analysis.live.recorder_options import RecorderOptions
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A window that has ended, still inside the profiler.
+
+    Attributes:
+        first_step, last_step: both in.
+        profiled_ns: from the profiler's start to its end, what starting and ending took included.
+        overhead_ns: what starting and ending it took of the program's time.
+        ended_ns: ``time.time_ns`` at the end of the last step.
+    """
+
+    session: Any
+    first_step: int
+    last_step: int
+    profiled_ns: int
+    overhead_ns: int
+    ended_ns: int
+
+    def export(self) -> bytes:
+        """The trace as JSON; leaves no file, whatever happens.
+
+        Raises:
+            OSError: the temporary folder cannot take it.
+            RuntimeError: the profiler failed.
+        """
+        folder = tempfile.mkdtemp(prefix="whichlayer-")
+        try:
+            path = Path(folder, "window.json")
+            self.session.export_chrome_trace(str(path))
+            return path.read_bytes()
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+class TorchWindow:
+    """The profiler from its warm-up to the end of a window; used by the thread that runs the steps."""
+
+    def __init__(self, options: RecorderOptions, metadata: dict[str, str]) -> None:
+        """Prepare a session; nothing is recorded yet.
+
+        Args:
+            options: what to record.
+            metadata: JSON texts by key, written into the trace's header.
+        """
+        import torch
+        from torch.profiler import ProfilerActivity, supported_activities
+
+        supported = supported_activities()
+        wanted = (
+            ProfilerActivity.CPU,
+            ProfilerActivity.CUDA,
+            *(getattr(ProfilerActivity, name, None) for name in ("XPU", "MTIA")),
+        )
+        self._session: Any = torch.profiler._KinetoProfile(
+            activities=[one for one in wanted if one in supported],
+            record_shapes=options.shapes,
+            with_stack=options.stacks,
+            with_modules=options.stacks,
+            profile_memory=options.memory,
+        )
+        self._metadata = metadata
+        self._mark: Any = None
+        self._first = 0
+        self._started_ns = 0
+        self._overhead_ns = 0
+
+    def warm_up(self) -> None:
+        """Let the profiler prepare itself for a step that is not kept."""
+        before = time.perf_counter_ns()
+        self._session.prepare_trace()
+        self._overhead_ns += time.perf_counter_ns() - before
+
+    def start(self, step: int) -> None:
+        """Begin to record with a step."""
+        before = time.perf_counter_ns()
+        self._started_ns = before
+        self._session.start_trace()
+        for key, text in self._metadata.items():
+            self._session.add_metadata_json(key, text)
+        self._overhead_ns += time.perf_counter_ns() - before
+        self._first = step
+        self._begin(step)
+
+    def next(self, step: int) -> None:
+        """One step has ended, and this one begins."""
+        self._end()
+        self._begin(step)
+
+    def stop(self, last_step: int) -> Recorded:
+        """End the window behind its last step."""
+        self._end()
+        ended_ns, before = time.time_ns(), time.perf_counter_ns()
+        self._session.stop_trace()
+        after = time.perf_counter_ns()
+        return Recorded(
+            session=self._session,
+            first_step=self._first,
+            last_step=last_step,
+            profiled_ns=after - self._started_ns,
+            overhead_ns=self._overhead_ns + after - before,
+            ended_ns=ended_ns,
+        )
+
+    def abandon(self) -> None:
+        """Stop the profiler, whatever state it is in, and keep nothing."""
+        try:
+            if self._mark is not None:
+                self._end()
+            if not self._started_ns:
+                self._session.start_trace()
+            self._session.stop_trace()
+        except (RuntimeError, AssertionError):
+            # It was stopped by somebody else, or never began: nothing is left to stop.
+            self._mark = None
+
+    def _begin(self, step: int) -> None:
+        from torch.autograd.profiler import record_function
+
+        self._mark = record_function(f"ProfilerStep#{step}")
+        self._mark.__enter__()
+
+    def _end(self) -> None:
+        mark, self._mark = self._mark, None
+        mark.__exit__(None, None, None)
+
+
+def profiler_is_on() -> bool:
+    """Whether any profiler runs in this thread: torch allows one."""
+    import torch
+
+    enabled = getattr(torch.autograd, "_profiler_enabled", None)
+    return bool(enabled()) if enabled is not None else False
+
+
+def rank_of_process() -> tuple[int | None, int | None]:
+    """This process' rank in its job and the job's size, as launchers tell them."""
+
+    def number(name: str) -> int | None:
+        text = os.environ.get(name, "")
+        return int(text) if text.isdecimal() and len(text) < 10 else None
+
+    return number("RANK"), number("WORLD_SIZE")
