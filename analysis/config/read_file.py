@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from whichlayer.analysis.config.entries import ConfigError, Path
+from whichlayer.analysis.text import clean
 
 #: No settings need more; a file of gigabytes is not read to its end to find that out.
 MOST_BYTES = 1 << 20
@@ -22,7 +23,7 @@ _HEADER = re.compile(rf"[ \t]*\[\[?[ \t]*({_DOTTED})[ \t]*\]")
 _ASSIGNED = re.compile(rf"[ \t]*({_DOTTED})[ \t]*=")
 _PARTS = re.compile(_PART)
 _LONG_TEXT = re.compile(r'"""|\'\'\'')
-_AT_LINE = re.compile(r" \(at line (\d+), column \d+\)$")
+_AT_LINE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 
 
 def read_text(file: str) -> str:
@@ -66,8 +67,10 @@ def parse(file: str, text: str) -> Mapping[str, Any]:
     except ValueError as error:
         said = str(error)
         at = _AT_LINE.search(said)
-        place = f"{file}:{at[1]}" if at else file
-        raise ConfigError(f"{place}: is no TOML: {_AT_LINE.sub('', said)}") from None
+        place = file
+        if at is not None:
+            place += f":{at[1] or text.rstrip().count(chr(10)) + 1}"
+        raise ConfigError(clean(f"{place}: is no TOML: {_AT_LINE.sub('', said)}")) from None
     if _depth(table) > _DEEPEST:
         raise ConfigError(f"{file}: is nested too deeply")
     return table
@@ -92,7 +95,8 @@ def lines_of(text: str) -> dict[Path, int]:
             header, assigned = _HEADER.match(line), _ASSIGNED.match(line)
             if header:
                 section = _parts(header[1])
-                found.setdefault(section, number)
+                for length in range(1, len(section) + 1):
+                    found.setdefault(section[:length], number)
             elif assigned:
                 path = (*section, *_parts(assigned[1]))
                 for length in range(len(section) + 1, len(path) + 1):

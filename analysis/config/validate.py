@@ -31,8 +31,9 @@ def read_config(file: str, names: Names) -> Config:
         line = line_of(path, lines)
         place = file if line is None else f"{file}:{line}"
         try:
+            plain = _scalar(path, value)
             known = _device_named(path, table)
-            found = kind_of(known, names)(_scalar(path, value))
+            found = kind_of(known, names)(plain)
         except ValueError as error:
             raise ConfigError(clean(f"{place}: {dotted(path)[:200]}: {error}")) from None
         entries[known] = Entry(_placed(known, found, file), clean(place))

@@ -16,7 +16,7 @@ from whichlayer.analysis.settings import FINDINGS, MIN_SHARE, defaults
 Keys = Sequence[tuple[str, tuple[str, ...], str]]
 """Of each action its id, its keys where nobody sets any, and what it does."""
 
-_EXAMPLE = "H100 SXM5"
+_EXAMPLE = "H100 SXM5 80"
 
 
 def config_text(config: Config, keys: Keys, unused: Iterable[str] = ()) -> str:
