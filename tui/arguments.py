@@ -8,7 +8,9 @@ from __future__ import annotations
 import argparse
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from decimal import Decimal
 from typing import Any, NoReturn
 
@@ -24,11 +26,39 @@ class UsageError(Exception):
     """The command line is wrong; the message is one line."""
 
 
+class Described(Exception):
+    """What a command parses, in place of running it."""
+
+    def __init__(self, parser: Parser) -> None:
+        """Take the parser, complete."""
+        super().__init__(parser.prog)
+        self.parser = parser
+
+
+_describing: ContextVar[bool] = ContextVar("describing", default=False)
+
+
+@contextmanager
+def describing() -> Iterator[None]:
+    """Let parsers raise :class:`Described` where they would parse."""
+    token = _describing.set(True)
+    try:
+        yield
+    finally:
+        _describing.reset(token)
+
+
 class Parser(argparse.ArgumentParser):
     """An argument parser that says what is wrong in one line and leaves exiting to others."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(allow_abbrev=False, **settings)
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse, unless only the parser is asked for."""
+        if _describing.get():
+            raise Described(self)
+        return super().parse_known_args(args, namespace)
 
     def error(self, message: str) -> NoReturn:
         """Raise instead of printing the usage and exiting.

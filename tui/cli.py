@@ -101,7 +101,8 @@ def _open(arguments: Sequence[str]) -> int:
         "       whichlayer explain [WORD ...]\n"
         "       whichlayer devices [NAME]\n"
         "       whichlayer cache [clear]\n"
-        "       whichlayer config [--path | --init]",
+        "       whichlayer config [--path | --init]\n"
+        "       whichlayer completion bash|zsh|fish",
         description="Which layer keeps the GPU waiting, and where to fix it: "
         "opens a recorded trace on a screen.",
         epilog="Each command has its own --help.",
@@ -256,6 +257,21 @@ def _config(arguments: Sequence[str]) -> int:
     return FINE
 
 
+def _completion(arguments: Sequence[str]) -> int:
+    parser = Parser(
+        prog="whichlayer completion",
+        description="A script that completes commands, options and their values in a shell.",
+    )
+    shells = ("bash", "zsh", "fish")
+    parser.add_argument("shell", metavar="SHELL", choices=shells, help=", ".join(shells))
+    typed = parser.parse_args(arguments)
+    from whichlayer.tui.completion import describe
+    from whichlayer.tui.completion_scripts import script
+
+    _write(script(typed.shell, describe({**_COMMANDS, "": _open})).encode(), None)
+    return FINE
+
+
 _COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "demo": _demo,
     "report": _report,
@@ -265,6 +281,7 @@ _COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "devices": _devices,
     "cache": _cache,
     "config": _config,
+    "completion": _completion,
 }
 
 
