@@ -23,6 +23,8 @@ from whichlayer.analysis.results import Analysis, Finding, GapKind, KernelGroup,
 from whichlayer.analysis.rule import Rule
 from whichlayer.analysis.settings import enabled, listed_from, listing, threshold, used
 
+#: From this share of the window on a problem is replayed: it may gain far more than it takes.
+REPLAYED_SHARE = 0.01
 #: At most this many regions are given with a finding, the longest first.
 MAX_REGIONS = 50
 #: Causes that explain time without being anything to fix.
@@ -30,7 +32,10 @@ _NO_FINDING = frozenset({"launch-latency", "stream-wait", "in-graph-gap"})
 
 
 def collect_findings(analysis: Analysis) -> tuple[Finding, ...]:
-    """Every finding of an analysis, the most time first."""
+    """What may be a finding of an analysis, the most time first.
+
+    What too little is gained by is left out once that is known (``worth.py``).
+    """
     found = [*_from_gaps(analysis), *_from_kernels(analysis), *collect_hints(analysis)]
     found.sort(key=lambda finding: (-finding.time_ns, finding.rule))
     return tuple(found)
@@ -46,7 +51,7 @@ def _from_gaps(analysis: Analysis) -> list[Finding]:
         rule = cause_rules()[gaps.rule_ids[code]]
         pieces = np.flatnonzero(gaps.cause == code)
         time = int(length[pieces].sum())
-        if rule.id in _NO_FINDING or not _listed(analysis, rule, time):
+        if rule.id in _NO_FINDING or not _candidate(analysis, rule, time):
             continue
         pieces = pieces[np.argsort(-length[pieces], kind="stable")]
         found.append(_gap_finding(analysis, rule, pieces, time))
@@ -132,10 +137,10 @@ def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
-def _listed(analysis: Analysis, rule: Rule, time: int) -> bool:
-    """Whether a problem is large enough, and its rule is on."""
+def _candidate(analysis: Analysis, rule: Rule, time: int) -> bool:
+    """Whether a problem may be large enough, by what it takes or what it gains: rule and share."""
     options = analysis.options
-    least = listed_from(options, rule.id) * analysis.budget.total_ns
+    least = min(listed_from(options, rule.id), REPLAYED_SHARE) * analysis.budget.total_ns
     return enabled(options, rule.id) and time > 0 and time >= least
 
 
@@ -165,7 +170,7 @@ def _from_kernels(analysis: Analysis) -> list[Finding]:
     for (rule_id, layer), groups in by_rule.items():
         time = sum(group.lost_ns for group in groups)
         rule = kernel_rules().get(rule_id)
-        if rule is None or total <= 0 or not _listed(analysis, rule, time):
+        if rule is None or total <= 0 or not _candidate(analysis, rule, time):
             continue
         groups.sort(key=lambda group: -group.lost_ns)
         found.append(_kernel_finding(analysis, rule, layer, groups, time))

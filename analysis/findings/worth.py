@@ -7,19 +7,22 @@ from dataclasses import replace
 
 import numpy as np
 
-from whichlayer.analysis.findings.catalogue import kernel_rules
+from whichlayer.analysis.findings.catalogue import all_rules, kernel_rules
+from whichlayer.analysis.findings.collect import REPLAYED_SHARE
 from whichlayer.analysis.layers import Layer
+from whichlayer.analysis.quality.effects import less_sure
 from whichlayer.analysis.replay.causes import UPPER_BOUND
 from whichlayer.analysis.replay.recoverable import Replayer
 from whichlayer.analysis.replay.removal import Removal
 from whichlayer.analysis.results import Analysis, Finding
+from whichlayer.analysis.settings import listed_from
 
 #: At most this many findings are replayed, the most time first.
 MAX_REPLAYED = 8
-#: Less than this share of the window is not replayed.
-MIN_SHARE = 0.01
 #: A finding that gains less than this share of its time is told why.
 LITTLE = 0.5
+#: One that gains less than this share of its time gains nothing alone, and is trusted less.
+NOTHING = 0.1
 #: One that gains this many times its time is told why.
 MORE = 1.1
 _ELSEWHERE = (
@@ -29,10 +32,14 @@ _BEYOND = (
     "gone it gains more than it takes: the host would be ahead, and what it does later would be "
     "hidden behind work that is queued"
 )
+_NOTHING_ALONE = "removing it alone gains nothing, because {next} comes next"
+_DEVICE = "the device's own work, or a wait for other work of it,"
 #: Owners of findings that nobody can act on.
 _NOBODY = (Layer.UNKNOWN, Layer.NONE)
 #: Causes whose host time is dispatch.
 _DISPATCH = ("graph-break", "launch-bound", "optimizer-loop")
+#: Causes of which a change takes away nearly what the replay does, bound or not.
+_WHOLE = ("graph-break", "optimizer-loop")
 _BOUND = (
     "recoverable is an upper bound: dispatch is never free, and the profiler slows the host",
     "recoverable is an upper bound: as if other work could hide all of it",
@@ -44,17 +51,18 @@ def rank_by_worth(
 ) -> tuple[Finding, ...]:
     """The findings with what removing each would gain, the most first.
 
-    One that nothing can be replayed for is ranked by the time it takes, and one of which only
+    One that neither takes nor gains what its rule is listed from is left out. One that nothing can be replayed for is ranked by the time it takes, and one of which only
     an upper bound is known by no more than that. One that nobody can act on comes behind those
     that gain or take as much.
     """
     by_time = sorted(findings, key=lambda finding: (-finding.time_ns, finding.rule))
     found = [
         _valued(finding, analysis, replayer)
-        if place < MAX_REPLAYED and finding.share >= MIN_SHARE
+        if place < MAX_REPLAYED and finding.share >= REPLAYED_SHARE
         else finding
         for place, finding in enumerate(by_time)
     ]
+    found = [finding for finding in found if _listed(finding, analysis)]
     found.sort(key=lambda finding: (-worth_of(finding), finding.rule))
     ranked = [finding for finding in found if finding.layer not in _NOBODY]
     for finding in (one for one in found if one.layer in _NOBODY):
@@ -87,6 +95,15 @@ def is_bound(finding: Finding) -> bool:
     return finding.recoverable_ns is not None and finding.rule in UPPER_BOUND
 
 
+def _listed(finding: Finding, analysis: Analysis) -> bool:
+    """Whether what a finding takes or gains is enough; one without a time has no share."""
+    worth = max(finding.time_ns, worth_of(finding))
+    if finding.rule in _WHOLE:
+        worth = max(worth, finding.recoverable_ns or 0)
+    least = listed_from(analysis.options, finding.rule) * analysis.budget.total_ns
+    return not finding.time_ns or worth >= least
+
+
 def _removal(finding: Finding, analysis: Analysis, replayer: Replayer) -> Removal | None:
     if finding.rule in kernel_rules():
         return replayer.losses(analysis.activities, _of_finding(finding, analysis))
@@ -104,6 +121,15 @@ def _valued(finding: Finding, analysis: Analysis, replayer: Replayer) -> Finding
     evidence = finding.evidence
     if finding.rule in UPPER_BOUND:
         evidence = (*evidence, _BOUND[finding.rule not in _DISPATCH])
+    if removal is not None and gain < NOTHING * finding.time_ns:
+        coming = replayer.waits_next(removal, analysis.gaps, finding.rule)
+        told = _DEVICE if coming is None else f"{coming} ({all_rules()[coming].title})"
+        return replace(
+            finding,
+            recoverable_ns=gain,
+            evidence=(*evidence, _NOTHING_ALONE.format(next=told)),
+            confidence=less_sure(finding.confidence),
+        )
     if gain < LITTLE * finding.time_ns:
         evidence = (*evidence, _ELSEWHERE)
     elif gain > MORE * finding.time_ns:

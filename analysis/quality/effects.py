@@ -59,6 +59,11 @@ def lowered(confidence: str, gates: Iterable[Gate], from_gap: bool) -> str:
     return _LEVELS[max(level, 0)]
 
 
+def less_sure(confidence: str) -> str:
+    """The confidence below this one."""
+    return _LEVELS[max(_LEVELS.index(confidence) - 1, 0)]
+
+
 def reasons(gates: Iterable[Gate], from_gap: bool) -> tuple[str, ...]:
     """Why a finding is trusted less, as evidence; a short window is told once, not here."""
     told = {Effect.LOWER} | ({Effect.GAPS_LOW} if from_gap else set())

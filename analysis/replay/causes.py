@@ -4,7 +4,9 @@
 * ``launch-bound``: dispatching takes no host time. An upper bound: dispatch is never free, and
   the profiler makes it look slower than it is.
 * ``module-load``: besides, launch calls that loaded code take their usual time.
-* ``host-sync``: nothing is waited for, and the copies that carry the values back vanish.
+* ``host-sync``: nothing is waited for, and the copies that carry the values back vanish, with
+  the operators that do nothing else (``item``). A wait for the rest of a blocking copy to the
+  device is that copy's.
 * ``graph-break`` and ``optimizer-loop``: their dispatch takes no host time, an upper bound as
   well: one graph, or one launch for all tensors, is launched too.
 * exposed copies and collectives, and receives that wait: they take no time, as if all of each were hidden. An upper
@@ -30,6 +32,7 @@ from whichlayer.analysis.replay.host_time import HostTime
 from whichlayer.analysis.replay.removal import Removal, nothing
 from whichlayer.analysis.replay.schedule import Bool, CallKind, Int64, Schedule
 from whichlayer.analysis.replay.timing import is_slow
+from whichlayer.analysis.replay.vanishing import vanishing_operators
 from whichlayer.analysis.results import GapKind, Gaps, Kernels
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import SliceKind
@@ -91,6 +94,16 @@ def without_cause(
         theirs = _waits_of_copies(trace, schedule) & host.during(cause_code("host-sync"))
         waits = theirs | (waits & ~copies)
         removal = replace(removal, unblocked=copies)
+    elif rule == "host-sync":
+        waits &= ~_waits_of_copies(trace, schedule, blocking=True)
+        around = vanishing_operators(trace, schedule, waits)
+        cut, over, idle = host.before_calls(int(Doing.DISPATCH), around)
+        removal = replace(
+            removal,
+            cut_ns=removal.cut_ns + cut,
+            handover_ns=removal.handover_ns + over,
+            idle_ns=removal.idle_ns + idle,
+        )
     return replace(removal, gone=waits, duration_ns=duration)
 
 
@@ -155,14 +168,22 @@ def _hidden(schedule: Schedule, gaps: Gaps, rule: str, duration: Int64) -> Int64
     return np.where(hidden, 0, duration)
 
 
-def _waits_of_copies(trace: Trace, schedule: Schedule) -> Bool:
-    """Waits of a thread for the copy to the device that it has just queued: bool (n,)."""
+def _waits_of_copies(trace: Trace, schedule: Schedule, blocking: bool = False) -> Bool:
+    """Waits of a thread for the copy to the device that it has just queued: bool (n,).
+
+    Args:
+        trace: the recording.
+        schedule: of it.
+        blocking: only of copies whose own calls blocked.
+    """
     calls, work, previous = schedule.calls, schedule.work, schedule.previous
     names = [i for i, text in enumerate(trace.strings) if copies_to_device(text)]
     to_device = np.isin(trace.name_id[work.row], names)
     to_device &= trace.kind[work.row] == SliceKind.MEMCPY
     copies = np.zeros(len(calls), np.bool_)
     copies[work.call[to_device]] = True
+    if blocking:
+        copies &= calls.kind == CallKind.COPY
     close = calls.begin_ns - calls.leave_ns[previous] <= _FOLLOWS_NS
     wait = calls.kind == CallKind.WAIT
     return np.asarray(wait & (previous >= 0) & copies[previous] & close)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from whichlayer.analysis.gaps.composite import Drivers
-from whichlayer.analysis.intervals import EMPTY, Intervals, Measure, clip
+from whichlayer.analysis.intervals import EMPTY, Intervals, Measure, clip, intersect
 from whichlayer.analysis.replay.schedule import Bool, Int64, Schedule
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import LaneKind
@@ -24,8 +26,14 @@ class HostTime:
         lanes = np.unique(schedule.calls.lane[schedule.calls.lane >= 0]).tolist()
         self._lanes = [n for n in lanes if trace.lanes[n].kind == LaneKind.CPU_THREAD]
 
-    def before_calls(self, state: int) -> tuple[Int64, Int64, Int64]:
+    def before_calls(
+        self, state: int, within: Mapping[int, Intervals] | None = None
+    ) -> tuple[Int64, Int64, Int64]:
         """Time in a state before each call, three times int64 (n,).
+
+        Args:
+            state: a cause code or a ``Doing``.
+            within: by thread, the only stretches that count; all where None.
 
         Returns:
             Since the thread's previous call; since the hand-over; of the former, what fell into
@@ -37,7 +45,10 @@ class HostTime:
         last = calls.leave_ns[schedule.previous]
         since = np.where(schedule.previous >= 0, last, self._window[0])
         for lane in self._lanes:
-            measure = Measure(self._intervals(lane, state))
+            intervals = self._intervals(lane, state)
+            if within is not None:
+                intervals = intersect(intervals, within.get(lane, EMPTY))
+            measure = Measure(intervals)
             mine = np.flatnonzero(calls.lane == lane)
             reached = calls.enter_ns[mine]
             cut[mine] = measure.between(np.minimum(since[mine], reached), reached)

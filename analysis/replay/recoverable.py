@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 
 from whichlayer.analysis.activities import Activities
 from whichlayer.analysis.gaps.composite import Drivers
-from whichlayer.analysis.gaps.host import Marks
+from whichlayer.analysis.gaps.host import Doing, Marks
 from whichlayer.analysis.replay.build import build_schedule
 from whichlayer.analysis.replay.causes import without_cause, without_losses
 from whichlayer.analysis.replay.engine import Replayed, replay
 from whichlayer.analysis.replay.host_time import HostTime
+from whichlayer.analysis.replay.next_wait import next_wait
 from whichlayer.analysis.replay.removal import Removal, combined, nothing
 from whichlayer.analysis.replay.schedule import CallKind, Int64, Schedule
 from whichlayer.analysis.results import Gaps, Kernels, Options, Window
@@ -83,6 +84,19 @@ class Replayer:
         removal = removals[0] if len(removals) == 1 else combined(base.schedule, removals)
         end = base.finish(replay(base.schedule, base.first, removal, base.stop))
         return max(base.end_ns - end, 0) * len(self._devices)
+
+    def waits_next(self, removal: Removal, gaps: Gaps, rule: str) -> str | None:
+        """The cause that keeps the device waiting instead, where that is one of the host's."""
+        base = self._prepared()
+        if base is None:
+            return None
+        present = np.unique(gaps.cause).tolist()
+        causes = [code for code in present if gaps.rule_ids[code] not in (rule, "launch-bound")]
+        after = replay(base.schedule, base.first, removal, base.stop)
+        found = next_wait(base.schedule, base.host, base.replayed, after, causes)
+        if found is None:
+            return None
+        return "launch-bound" if found == Doing.DISPATCH else gaps.rule_ids[found]
 
     def without_cause(self, rule: str, gaps: Gaps) -> int | None:
         """What :meth:`cause` gains; None where that cannot be told."""
@@ -156,7 +170,8 @@ class _Base:
         # What comes later has no effect on the end.
         asked = np.concatenate((work.call[self._ends], self._points))
         self.stop = max(int(asked.max(initial=-1)) + 1, self.first)
-        self.end_ns = self.finish(replay(schedule, self.first, nothing(schedule), self.stop))
+        self.replayed = replay(schedule, self.first, nothing(schedule), self.stop)
+        self.end_ns = self.finish(self.replayed)
 
     def finish(self, replayed: Replayed) -> int:
         """When the last of the window's work, and its last step, has ended."""
