@@ -26,7 +26,7 @@ from whichlayer.analysis.gaps.host import (
 )
 from whichlayer.analysis.gaps.optimizers import optimizer_loops
 from whichlayer.analysis.gaps.pauses import shortest_ns, users_python, usual_pause, without_launches
-from whichlayer.analysis.gaps.relabel import any_of, at_times, relabelled
+from whichlayer.analysis.gaps.relabel import Spans, any_of, at_times, disjoint, relabelled
 from whichlayer.analysis.gaps.remembered import once_per_trace
 from whichlayer.analysis.gaps.stretches import host_states
 from whichlayer.analysis.intervals import Intervals, Measure, distinct, union
@@ -73,6 +73,11 @@ class Drivers:
             self._fine[lane] = fine
             found = self._composite[lane] = _joined(fine)
         return found
+
+    def loops(self, lane: int) -> Spans:
+        """When a thread's optimizer went from tensor to tensor."""
+        found = self._optimizers.get(lane)
+        return disjoint([]) if found is None else found
 
     def longest_row(self, lane: int, start: int, end: int) -> int:
         """The slice that explains the longest stretch of ``[start, end)``, -1 for none."""

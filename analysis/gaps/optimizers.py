@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from whichlayer.analysis.activities import Activities
 from whichlayer.analysis.gaps.relabel import Spans, disjoint
 from whichlayer.analysis.gaps.remembered import once_per_trace
 from whichlayer.analysis.options import Options
@@ -46,6 +47,27 @@ def optimizer_loops(trace: Trace, options: Options) -> dict[int, Spans]:
             span = (int(trace.start_ns[row]), int(trace.end_ns[row]), -1)
             found.setdefault(int(trace.lane_id[row]), []).append(span)
     return {lane: disjoint(spans) for lane, spans in found.items()}
+
+
+def own_time(trace: Trace, lane: int, loops: Spans, activities: Activities) -> list[int]:
+    """How much longer the host takes for each loop than the device: nanoseconds, 0 or more.
+
+    A host that had been ahead of the device would have lost so much of its lead in the loop:
+    that is the loop's doing, and not that of what drained the queue before.
+    """
+    launch = activities.launch
+    known = launch >= 0
+    row = np.maximum(launch, 0)
+    mine = np.flatnonzero(known & (trace.lane_id[row] == lane))
+    begun = trace.start_ns[row[mine]]
+    order = np.argsort(begun, kind="stable")
+    length = (activities.end_ns - activities.start_ns)[mine[order]]
+    total = np.concatenate(([0], np.cumsum(length)))
+    first = np.searchsorted(begun[order], loops.start_ns, "left")
+    last = np.searchsorted(begun[order], loops.end_ns, "left")
+    took = loops.end_ns - loops.start_ns
+    own = np.where(last > first, np.maximum(took - (total[last] - total[first]), 0), 0)
+    return [int(ns) for ns in own]
 
 
 class _Launches:

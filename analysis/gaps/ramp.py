@@ -9,6 +9,9 @@ the latest wait with credit left; what is left over is launch-bound. A lead ends
 * a later stall has eaten it: the device idled through the stall all the same,
 * the host waits for the device again, for another reason, or is held by a full queue: from
   there on it is where it would have been anyway.
+
+An optimizer's loop over its tensors pays for itself first, by as much as the host takes longer
+for it than the device: so much of any lead the loop alone would have eaten.
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ from numpy.typing import NDArray
 from whichlayer.analysis.activities import Activities
 from whichlayer.analysis.gaps.catalogue import cause_code
 from whichlayer.analysis.gaps.composite import Drivers
+from whichlayer.analysis.gaps.optimizers import own_time
 from whichlayer.analysis.gaps.part import Part
 from whichlayer.analysis.intervals import Measure, union
 from whichlayer.analysis.trace.columns import Trace
@@ -71,12 +75,22 @@ class Ramp:
         self._waits = [cause_code(rule) for rule in _WAITS]
         # A wait may show on several threads' states; its credit exists once.
         self._credits: dict[tuple[int, int], _Credit] = {}
+        self._loop = cause_code("optimizer-loop")
+        # When loops begin, and what each has not paid for yet.
+        self._loops: dict[int, tuple[list[int], list[int]]] = {}
+        self._trace, self._activities = trace, activities
         self._coming: dict[int, list[_Credit]] = {}
         self._open: dict[int, list[_Credit]] = {}
 
     def charge(self, lane: int, start: int, end: int, dispatch: int, row: int) -> Iterator[Part]:
         """Split late dispatch ``[start, end)`` of a thread between waits and dispatch."""
-        open_, at = self._collect(lane, start), start
+        at = start
+        if dispatch == self._loop:
+            at += self._paid_by_loop(lane, start, end)
+            if at > start:
+                self.stall(lane, start, at, dispatch)
+                yield Part(start, at, dispatch, row)
+        open_ = self._collect(lane, at) if at < end else []
         while open_ and at < end:
             credit = open_[-1]
             paid = min(credit.left_ns, end - at)
@@ -88,6 +102,20 @@ class Ramp:
                 open_.pop()
         if at < end:
             yield Part(at, end, dispatch, row)
+
+    def _paid_by_loop(self, lane: int, start: int, end: int) -> int:
+        """How much of late dispatch an optimizer's loop pays for itself."""
+        if lane not in self._loops:
+            loops = self._drivers.loops(lane)
+            own = own_time(self._trace, lane, loops, self._activities)
+            self._loops[lane] = loops.start_ns.tolist(), own
+        begins, left = self._loops[lane]
+        at = bisect_right(begins, start) - 1
+        if at < 0:
+            return 0
+        paid = min(left[at], end - start)
+        left[at] -= paid
+        return paid
 
     def stall(self, lane: int, start: int, end: int, cause: int) -> None:
         """The device idled through a stall: it eats the leads that other causes cost.
