@@ -26,6 +26,7 @@ from whichlayer.analysis.trace.columns import (
 )
 from whichlayer.analysis.trace.dropped import Dropped
 from whichlayer.analysis.trace.extent import Extent, extent_of
+from whichlayer.analysis.trace.far_marks import far_marks
 from whichlayer.analysis.trace.kinds import GPU_WORK, LaneKind, SliceKind
 from whichlayer.analysis.trace.lanes import Naming, lane_order, name_lane
 from whichlayer.analysis.trace.launches import join_launches
@@ -173,6 +174,8 @@ def _without_broken(recording: Recording, extent: Extent, launch: Int32) -> Exte
     slices = recording.slices
     start, end, kind = slices.start_ns, slices.end_ns, slices.kind
     broken = odd_times(start, end, kind, slices.lane_id, launch, extent.stray).broken
+    marks = far_marks(recording.strings, slices.name_id, kind, start, end, extent.stray)
+    broken = np.union1d(broken, marks)
     if not len(broken):
         return extent
     return extent_of(start, end, kind, recording.dropped, _marked(recording), broken)

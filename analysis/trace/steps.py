@@ -117,11 +117,24 @@ def gpu_steps(
 
 def _of_profiler(slices: _Slices, numbers: dict[int, int]) -> tuple[Step, ...]:
     rows = slices.rows(np.fromiter(numbers, np.int32, len(numbers)), SliceKind.ANNOTATION)
-    rows = _of_best_lane(rows, slices.lane_id)
+    rows = _of_best_lane(_once(slices, rows), slices.lane_id)
     return tuple(
         _step(slices, row, numbers[int(slices.name_id[row])], StepSource.PROFILER)
         for row in rows.tolist()
     )
+
+
+def _once(slices: _Slices, rows: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Marks sorted by lane and start, without those that a thread has inside one of its number."""
+    keep = np.ones(len(rows), np.bool_)
+    for key in np.unique(slices.lane_id[rows]).tolist():
+        until: dict[int, int] = {}
+        for at in np.flatnonzero(slices.lane_id[rows] == key).tolist():
+            row = int(rows[at])
+            name, end = int(slices.name_id[row]), int(slices.end_ns[row])
+            keep[at] = int(slices.start_ns[row]) >= until.get(name, -(1 << 62))
+            until[name] = max(end, until.get(name, end))
+    return rows[keep]
 
 
 def _of_gpu(slices: _Slices, numbers: dict[int, int]) -> tuple[Step, ...]:
