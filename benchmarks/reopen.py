@@ -38,7 +38,7 @@ def open_once(path: str, mode: str) -> dict[str, float]:
     from whichlayer.analysis.reader.formats import trace_formats
     from whichlayer.analysis.reader.opening import open_trace
     from whichlayer.tui.document import Extent
-    from whichlayer.tui.load import prepared
+    from whichlayer.tui.first_frame import prepared
 
     list(trace_formats())  # imports the readers
     wall, cpu = time.perf_counter(), time.process_time()

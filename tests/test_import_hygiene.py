@@ -83,6 +83,24 @@ def test_the_first_picture_waits_for_nothing_heavy() -> None:
     assert loaded.isdisjoint({"numpy", "msgspec", "whichlayer.tui.panes", "whichlayer.tui.travel"})
 
 
+def test_a_trace_that_was_never_opened_costs_the_first_picture_nothing_heavy() -> None:
+    sample = ROOT / "sample_traces" / "healthy.json.gz"
+    begin = f"from whichlayer.tui.ahead import Ahead\nahead = Ahead({str(sample)!r})\nahead.start()"
+    loaded = loaded_by(f"{begin}\nassert ahead.trace() is None")
+    assert "whichlayer.analysis.cache.presence" in loaded
+    assert {name.split(".")[0] for name in loaded}.isdisjoint(SCREEN | {"numpy", "msgspec"})
+
+
+def test_what_is_opened_ahead_imports_nothing_that_the_screen_imports_meanwhile() -> None:
+    """Two threads in one circle of imports see half a module."""
+    loaded = loaded_by("import whichlayer.tui.ahead, whichlayer.analysis.cache.reuse")
+    assert {name.split(".")[0] for name in loaded}.isdisjoint(SCREEN)
+    assert {name for name in loaded if name.startswith("whichlayer.tui.")} == {
+        "whichlayer.tui.ahead",
+        "whichlayer.tui.two_threads",
+    }
+
+
 def test_the_first_timeline_waits_for_no_part_of_the_analysis() -> None:
     """What says something only once there is a verdict takes as long to import as all else."""
     loaded = loaded_by("import whichlayer.tui.panes, whichlayer.tui.describe_place")

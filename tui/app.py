@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from whichlayer.analysis.options import Options
     from whichlayer.tui import carry, travel
     from whichlayer.tui import panes as trace_panes
+    from whichlayer.tui.ahead import Ahead
     from whichlayer.tui.document import Document
     from whichlayer.tui.view import View
 else:
@@ -392,13 +393,14 @@ class WhichlayerApp(KeyActions):
                 panel.share_place(place)
 
 
-def run(path: str, options: Options, cache: bool = False) -> int:
+def run(path: str, options: Options, cache: bool = False, ahead: Ahead | None = None) -> int:
     """Show a trace until the user leaves.
 
     Args:
         path: the trace.
         options: what was asked for on the command line.
         cache: reopen it from the user's cache, and put it there.
+        ahead: what opens it already where it is in the cache.
 
     Returns:
         0, 130 after Ctrl-C, or 2 if the trace cannot be opened (then with one line on standard
@@ -407,7 +409,7 @@ def run(path: str, options: Options, cache: bool = False) -> int:
     Raises:
         Exception: whatever else went wrong while loading, once the screen is put away.
     """
-    app = WhichlayerApp(Loader(path, options, cache=cache))
+    app = WhichlayerApp(Loader(path, options, cache=cache, ahead=ahead))
     app.run()
     if app.error is None:
         return app.return_code or 0

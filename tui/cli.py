@@ -10,6 +10,7 @@ answers at once, and a report loads neither Textual nor Rich.
 from __future__ import annotations
 
 import atexit
+import gc
 import os
 import re
 import stat
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from whichlayer.analysis.results import Analysis, Options
     from whichlayer.analysis.trace.columns import Trace
+    from whichlayer.tui.ahead import Ahead
 
 FINE, BROKEN_LIMIT, WRONG_INPUT, DEFECT, INTERRUPTED = 0, 1, 2, 70, 130
 
@@ -304,10 +306,34 @@ def _show(path: str, typed: Namespace) -> int:
     from whichlayer.tui.configured import set_up_screen
 
     set_up_screen(typed)
-    from whichlayer.tui.app import run
+    ahead = _opened_ahead(path, typed)
+    with _imports_alone():
+        from whichlayer.tui.app import run
 
     with _refusals(path, typed):
-        return run(path, _options(typed), cache=_uses_cache(typed))
+        return run(path, _options(typed), cache=_uses_cache(typed), ahead=ahead)
+
+
+def _opened_ahead(path: str, typed: Namespace) -> Ahead | None:
+    """Begin to open a trace that is in the cache, before the screen is even imported."""
+    if path == "-" or not _uses_cache(typed) or typed.steps is not None or typed.span is not None:
+        return None
+    from whichlayer.tui.ahead import Ahead
+
+    ahead = Ahead(path)
+    ahead.start()
+    return ahead
+
+
+@contextmanager
+def _imports_alone() -> Iterator[None]:
+    """Import without looking for garbage: modules are none, then or ever."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def _take_terminal() -> None:

@@ -53,7 +53,8 @@ def describe_instant(document: Document, device: int, time_ns: int, row: int) ->
         row: trace row of the slice under the cursor, or -1.
     """
     of_slice = describe_slice(document, row) if row >= 0 else []
-    of_step = describe_step.marked(document, device, row) if row >= 0 else []
+    knows = document.analysis is not None
+    of_step = describe_step.marked(document, device, row) if row >= 0 and knows else []
     if document.analysis is None or not document.gaps:
         return _joined(_joined(of_step, of_slice), [] if of_step else _no_gpu(document))
     gaps = document.gaps[min(device, len(document.gaps) - 1)]

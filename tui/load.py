@@ -8,13 +8,12 @@ Nothing here imports NumPy before the thread runs: the first picture does not wa
 
 from __future__ import annotations
 
-import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from textual.message import Message
 
@@ -27,24 +26,15 @@ from whichlayer.tui.messages import (
     PanesImported,
 )
 from whichlayer.tui.snapshots import Snapshots
-from whichlayer.tui.two_threads import in_two_threads
+from whichlayer.tui.two_threads import short_turns
 
 if TYPE_CHECKING:
     from whichlayer.analysis.options import Options
     from whichlayer.analysis.reader.progress import Progress
     from whichlayer.analysis.results import Analysis
     from whichlayer.analysis.trace.columns import Trace
-    from whichlayer.tui.document import Document, Extent
-
-#: As many rows as a usual terminal shows at first. The others are prepared as they are drawn.
-_PREPARED_ROWS: Final = 24
-
-#: Fewer events are prepared before a second thread has begun.
-_MANY_EVENTS: Final = 200_000
-
-#: While a file is read, the reader gives way to the screen this often (seconds): Python's own
-#: 5 ms add up over the dozens of turns that an answer to a key takes.
-_TURN_S: Final = 0.001
+    from whichlayer.tui.ahead import Ahead
+    from whichlayer.tui.document import Document
 
 Post = Callable[[Message], object]
 
@@ -80,11 +70,13 @@ class Loader:
         analyse_trace: Callable[[Trace, Options], Analysis] | None = None,
         cache: bool = False,
         clock: Clock = time.monotonic,
+        ahead: Ahead | None = None,
     ) -> None:
         """Note what is to be loaded; nothing happens before :meth:`start`.
 
         With ``cache`` the reader is told to reopen the trace from the user's cache, and what it
-        had to read is put there once everything is on the screen.
+        had to read is put there once everything is on the screen. What was opened ``ahead`` of
+        the screen is not opened again.
         """
         self.path = path
         self._options = options
@@ -94,6 +86,7 @@ class Loader:
         wanted = {"steps": options.steps, "span_ns": options.span_ns}
         self._wanted = {name: pair for name, pair in wanted.items() if pair is not None}
         self._clock = clock
+        self._ahead = ahead
         self._stop = threading.Event()
         self._keep_part = threading.Event()
 
@@ -106,6 +99,8 @@ class Loader:
     def stop(self) -> None:
         """End at the next chunk; nothing is posted any more."""
         self._stop.set()
+        if self._ahead is not None:
+            self._ahead.stop()
 
     def keep_part(self) -> None:
         """Stop reading at the next chunk, where the format allows it, and keep what was read."""
@@ -118,8 +113,9 @@ class Loader:
             post(message)
 
         try:
-            with _short_turns():
-                self._load(tell)
+            trace = self._opened_ahead()
+            with short_turns():
+                self._load(tell, trace)
         except Stopped:
             return
         # Whatever went wrong has to end the screen, which would wait for ever otherwise; the
@@ -128,26 +124,21 @@ class Loader:
             if not self._stop.is_set():
                 post(LoadFailed(error))
 
-    def _load(self, tell: Post) -> None:
-        # What is imported here is not needed for the first picture, which is there by now.
-        from whichlayer.analysis import load
+    def _opened_ahead(self) -> Trace | None:
+        """What another thread has opened meanwhile, None where the file has to be opened here."""
+        if self._ahead is None or not self._ahead.is_kept():
+            return None
+        _begin_to_import_panes()
+        return self._ahead.trace()
 
-        if self._reuse:
-            import whichlayer.analysis.cache.reuse  # noqa: F401
-        # From here on most is done outside of Python, which is free for other imports.
-        threading.Thread(target=_import_panes, name="panes", daemon=True).start()
+    def _load(self, tell: Post, trace: Trace | None) -> None:
         watched = _Watched(tell, self._keep_part, self._clock, self.drawing_s)
-        try:
-            read: Callable[..., Trace] = self._read or load
-            trace = read(self.path, progress=watched.report, **self._reuse, **self._wanted)
-        except KeptPart as part:
-            from whichlayer.tui.document import Extent
-
-            kept = _marked(part.trace, self.path, watched.loading.share)
-            watched.open(prepared(kept, Extent.KEPT_PART))
-            tell(LoadProgressed(replace(watched.loading, stage=Stage.STOPPED)))
+        if trace is None:
+            trace = self._opened(tell, watched)
+        if trace is None:
             return
         from whichlayer.tui.document import Extent, with_analysis
+        from whichlayer.tui.first_frame import prepared
 
         document = prepared(trace, Extent.WHOLE)
         drawn = watched.open(document)
@@ -164,6 +155,27 @@ class Loader:
             from whichlayer.analysis.cache.reuse import keep
 
             keep(trace)
+
+    def _opened(self, tell: Post, watched: _Watched) -> Trace | None:
+        """The whole trace; None where only a part was wanted in the end, which is shown then."""
+        # What is imported here is not needed for the first picture, which is there by now.
+        from whichlayer.analysis import load
+
+        if self._reuse:
+            import whichlayer.analysis.cache.reuse  # noqa: F401
+        # From here on most is done outside of Python, which is free for other imports.
+        _begin_to_import_panes()
+        try:
+            read: Callable[..., Trace] = self._read or load
+            return read(self.path, progress=watched.report, **self._reuse, **self._wanted)
+        except KeptPart as part:
+            from whichlayer.tui.document import Extent
+            from whichlayer.tui.first_frame import prepared
+
+            kept = _marked(part.trace, self.path, watched.loading.share)
+            watched.open(prepared(kept, Extent.KEPT_PART))
+            tell(LoadProgressed(replace(watched.loading, stage=Stage.STOPPED)))
+            return None
 
 
 class _Watched:
@@ -225,6 +237,7 @@ class _Watched:
 
     def _show(self, progress: Progress) -> None:
         from whichlayer.tui.document import Extent
+        from whichlayer.tui.first_frame import prepared
 
         assert progress.snapshot is not None
         begun = self._clock()
@@ -238,27 +251,15 @@ class _Watched:
         self._snapshots.took(made - begun, self._clock() - made)
 
 
-def prepared(trace: Trace, extent: Extent) -> Document:
-    """A trace ready for the screen, with what the rows of a large one need for the first frame."""
-    from whichlayer.tui.document import open_document
-    from whichlayer.tui.lanes import shown_rows
-
-    document = replace(open_document(trace), extent=extent)
-    first = shown_rows(document.lanes, {}, _PREPARED_ROWS)[:_PREPARED_ROWS]
-    lanes = document.lanes
-    if trace.events >= _MANY_EVENTS:
-        # A lane's rows come from one sorting: whoever asks for another one would sort again.
-        in_two_threads(lambda lane: lane.sort_rows(), {lanes[shown.lane] for shown in first})
-        in_two_threads(lambda shown: lanes[shown.lane].row(shown.depth), first)
-    for lane in lanes:
-        lane.used_rows(document.low_ns, document.high_ns)
-    return document
+def _begin_to_import_panes() -> None:
+    threading.Thread(target=_import_panes, name="panes", daemon=True).start()
 
 
 def _import_panes() -> None:
     """What the document is shown with: imported while the file is opened and its rows prepared."""
     # Whoever needs the panes imports them too, and is told what is wrong.
     with suppress(ImportError):
+        import whichlayer.analysis.reader.details  # what is under the cursor is told with it
         import whichlayer.tui.panes  # noqa: F401
 
 
@@ -275,14 +276,3 @@ def _marked(trace: Trace, path: str, share: float | None) -> Trace:
     message = f"reading was stopped{where}: this is a part of the trace, so there is no verdict"
     warning = TraceWarning("stopped", message, severity=Severity.NO_VERDICT)
     return replace(trace, path=path, warnings=(warning, *trace.warnings))
-
-
-@contextmanager
-def _short_turns() -> Iterator[None]:
-    """Lets the screen have its turn sooner than Python would."""
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(min(before, _TURN_S))
-    try:
-        yield
-    finally:
-        sys.setswitchinterval(before)

@@ -45,6 +45,9 @@ LARGEST_HEADER: Final = 1 << 25
 
 _BLOCK: Final = 1 << 20
 
+#: So much is compared at a time: between two blocks another thread may have to give way first.
+_COMPARED: Final = 1 << 22
+
 
 class Damaged(Exception):
     """A file is not what it should be."""
@@ -206,7 +209,7 @@ def _check_body(file: int, stored: StoredFile) -> None:
 
     A disk that cannot be read is found out here, where that is an error and not a signal.
     """
-    buffer = bytearray(_BLOCK)
+    buffer = bytearray(min(_COMPARED, max(stored.size - stored.body_at, 1)))
     view = memoryview(buffer)
     checksum, at = 0, stored.body_at
     while at < stored.size:

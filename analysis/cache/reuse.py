@@ -38,7 +38,6 @@ from whichlayer.analysis.cache.identity import Identity, identify
 from whichlayer.analysis.cache.location import is_own, locate, make_folder
 from whichlayer.analysis.cache.mounts import is_local
 from whichlayer.analysis.cache.version import reader_version
-from whichlayer.analysis.reader.text_limit import stopped_here
 from whichlayer.analysis.trace.columns import Trace
 
 #: Traces with fewer events are read from their file in a quarter of a second.
@@ -128,6 +127,9 @@ def keep(trace: Trace) -> bool:
     location = locate()
     if identity is None or location.usable is None or trace.events < FEWEST_EVENTS:
         return False
+    # What reads traces is not needed to reopen one.
+    from whichlayer.analysis.reader.text_limit import stopped_here
+
     if any(stopped_here(warning.message) for warning in trace.warnings):
         return False
     try:

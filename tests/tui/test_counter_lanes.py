@@ -23,9 +23,9 @@ from whichlayer.tui.counter_lanes import (
     with_counters,
 )
 from whichlayer.tui.document import Document, Extent, open_document
+from whichlayer.tui.first_frame import prepared
 from whichlayer.tui.frame import draw_frame
 from whichlayer.tui.lanes import ShownLane
-from whichlayer.tui.load import prepared
 from whichlayer.tui.travel import most_rows
 from whichlayer.tui.viewport import Viewport
 
