@@ -251,6 +251,9 @@ class KernelGroup:
             earlier one; None where that is no more than noise or not known.
         counters: the command that reads this kernel's hardware counters, where the kernel
             itself is to blame; else empty.
+        attainable_gbps: what a call of this size reaches at best, its launches included; None
+            where that is not known.
+        fits_cache: whether the bytes of a call may be in the last-level cache, or None.
     """
 
     name: str
@@ -286,6 +289,8 @@ class KernelGroup:
     variability: float | None = None
     drift: float | None = None
     counters: str = ""
+    attainable_gbps: float | None = None
+    fits_cache: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

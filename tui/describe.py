@@ -108,6 +108,7 @@ def describe_group(analysis: Analysis, group: KernelGroup) -> list[Line]:
     figures = ", ".join(part for part in (*rates, of_roof) if part)
     lines.append(Line(figures or UNKNOWN, label="rate"))
     lines.append(Line(f"{group.bound} bound", label="bound"))
+    lines += _at_best(group)
     if group.lost_ns:
         lines.append(Line(f"{time_text(group.lost_ns)} above the ideal", label="lost"))
     if group.flags:
@@ -122,6 +123,20 @@ def describe_group(analysis: Analysis, group: KernelGroup) -> list[Line]:
         lines.append(Line("what its warps wait for, only hardware counters tell:", label="next"))
         lines.append(Line(clean(group.counters), label=" "))
     lines.append(Line(clean(group.name), label="name"))
+    return lines
+
+
+def _at_best(group: KernelGroup) -> list[Line]:
+    """What bandwidth a call of its size can reach, and where its bytes may come from."""
+    lines = []
+    if group.attainable_gbps is not None and group.bound in ("memory", "latency"):
+        said = f"{rate_text(group.attainable_gbps)} GB/s at this size"
+        if group.gbps and group.bandwidth_fraction:
+            sheet = group.gbps / group.bandwidth_fraction
+            said += f", {share_text(group.attainable_gbps / sheet)} of the data sheet"
+        lines.append(Line(said, label="best"))
+    if group.fits_cache and group.bound in ("memory", "latency"):
+        lines.append(Line("its data fits the cache, and may come from there", label="cache"))
     return lines
 
 

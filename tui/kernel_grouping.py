@@ -144,6 +144,8 @@ def _together(
         total_ns=total,
         bytes=None,
         flops=None,
+        attainable_gbps=None,
+        fits_cache=None,
         gbps=_mean(members, lambda group: group.gbps),
         tflops=_mean(members, lambda group: group.tflops),
         bandwidth_fraction=_mean(members, lambda group: group.bandwidth_fraction),

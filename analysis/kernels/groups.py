@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from whichlayer.analysis.kernels.attainable import attainable_gbps, fits_cache
 from whichlayer.analysis.kernels.calls import Calls, OpCall
 from whichlayer.analysis.kernels.counters import LaunchNumbers
 from whichlayer.analysis.kernels.group_calls import GroupCalls, GroupInput, Members
@@ -205,6 +206,8 @@ class _Describer:
             variability=call.variability,
             drift=measured.drift,
             counters=self._counters(call.typical, vendor) if cuda else "",
+            attainable_gbps=attainable_gbps(measured),
+            fits_cache=fits_cache(measured),
         )
 
     def _share(self, total_ns: int) -> float:

@@ -76,6 +76,8 @@ def _kernel(group: KernelGroup, judged: int) -> dict[str, Any]:
         "bytes": values.integer(group.bytes),
         "gbps": values.number(group.gbps),
         "bandwidth_fraction": values.number(group.bandwidth_fraction),
+        "attainable_gbps": values.number(group.attainable_gbps),
+        "fits_cache": group.fits_cache,
         "flops": values.integer(group.flops),
         "tflops": values.number(group.tflops),
         "flops_fraction": values.number(group.flops_fraction),

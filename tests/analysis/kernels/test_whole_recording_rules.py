@@ -56,10 +56,13 @@ def work(start: float, name: str, took: float, device: int = 0) -> list[dict[str
     ]  # fmt: skip
 
 
-def memory(start: float, allocated: float) -> dict[str, Any]:
-    return {"ph": "i", "s": "t", "cat": "cpu_instant_event", "name": "[memory]", "pid": 1, "tid": 1,
-            "ts": start, "args": {"Total Allocated": allocated, "Bytes": 512, "Device Type": 1,
-                                  "Device Id": 0}}  # fmt: skip
+def memory(start: float, allocated: float, reserved: float | None = None,
+           name: str = "[memory]") -> dict[str, Any]:  # fmt: skip
+    args = {"Total Allocated": allocated, "Bytes": 512, "Device Type": 1, "Device Id": 0}
+    if reserved is not None:
+        args["Total Reserved"] = reserved
+    return {"ph": "i", "s": "t", "cat": "cpu_instant_event", "name": name, "pid": 1, "tid": 1,
+            "ts": start, "args": args}  # fmt: skip
 
 
 def call(name: str, start: float) -> dict[str, Any]:
@@ -74,7 +77,7 @@ def test_full_memory_that_is_given_back_and_asked_for_again_is_told(found: Found
     assert (hint.layer, hint.time_ns, hint.share) == (Layer.PYTORCH, 0, 0.0)
     assert "76.0 GB of 80.0 GB allocated at most (95%)" in hint.evidence
     assert len(hint.regions) == 1
-    assert hint.threshold == "rules.memory-near-limit.full = 0.9"
+    assert hint.threshold == "rules.memory-near-limit.full = 90 %"
 
 
 @pytest.mark.parametrize(
@@ -89,6 +92,20 @@ def test_full_memory_that_is_given_back_and_asked_for_again_is_told(found: Found
 )
 def test_memory_with_room_is_not(found: Found, events: list[dict[str, Any]]) -> None:
     assert "memory-near-limit" not in found(events)
+
+
+def test_what_is_reserved_decides_where_it_is_recorded(found: Found) -> None:
+    # A fragmented cache: little is given out, and yet nothing is left to reserve.
+    hint = found([memory(2900, 0.6 * ROOM, 0.95 * ROOM), *RETRY])["memory-near-limit"]
+    assert "76.0 GB of 80.0 GB reserved at most (95%)" in hint.evidence
+    assert "memory-near-limit" not in found([memory(2900, 0.6 * ROOM, 0.7 * ROOM), *RETRY])
+
+
+def test_an_allocation_that_failed_is_told_however_full_the_memory_was(found: Found) -> None:
+    failed = memory(3150, 0.5 * ROOM, 0.6 * ROOM, name="[OutOfMemory]")
+    hint = found([failed, call("cudaMalloc", 3000), call("cudaMalloc", 3200)])["memory-near-limit"]
+    assert hint.evidence[0] == "an allocation failed 1 x ([OutOfMemory])"
+    assert [region.start_ns for region in hint.regions] == [2_000_000]  # of the call before
 
 
 MARK = slice_of("user_annotation", "DataParallel.forward", 2000, 50.0)
