@@ -127,7 +127,10 @@ def escape_sure_quotes(text: bytes) -> Repaired:
 
 def decode_value(text: bytes) -> object:
     """A JSON value of any type, repaired if need be; None where that does not help."""
-    found = decode_repaired(text)
+    try:
+        return msgspec.json.decode(text)
+    except DECODE_ERRORS:
+        found = decode_repaired(text)
     return found.value if found else None
 
 
