@@ -57,7 +57,7 @@ def from_text(text: str) -> RecorderOptions:
     except (ValueError, RecursionError) as error:
         raise ValueError("options of a recorder that are no JSON") from error
     if not isinstance(found, dict):
-        raise ValueError("options of a recorder that are no object")
+        raise ValueError("options of a recorder that are no object")  # noqa: TRY004  as the JSON
     defaults = RecorderOptions()
     values: dict[str, Any] = {}
     for field in fields(RecorderOptions):

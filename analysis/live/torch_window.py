@@ -9,12 +9,35 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from whichlayer.analysis.live.recorder_options import RecorderOptions
+
+_ACTIVITIES: Final = ("CPU", "CUDA", "XPU", "MTIA")
+
+_calling = threading.local()
+
+
+@contextmanager
+def _our_own() -> Iterator[None]:
+    """Calls of the profiler in here are the recorder's, not the program's."""
+    _calling.ours = True
+    try:
+        yield
+    finally:
+        _calling.ours = False
+
+
+def is_our_own() -> bool:
+    """Whether the recorder itself is calling the profiler in this thread."""
+    return getattr(_calling, "ours", False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +68,8 @@ class Recorded:
         folder = tempfile.mkdtemp(prefix="whichlayer-")
         try:
             path = Path(folder, "window.json")
-            self.session.export_chrome_trace(str(path))
+            with _our_own():
+                self.session.export_chrome_trace(str(path))
             return path.read_bytes()
         finally:
             shutil.rmtree(folder, ignore_errors=True)
@@ -61,16 +85,10 @@ class TorchWindow:
             options: what to record.
             metadata: JSON texts by key, written into the trace's header.
         """
-        import torch
-        from torch.profiler import ProfilerActivity, supported_activities
-
-        supported = supported_activities()
-        wanted = (
-            ProfilerActivity.CPU,
-            ProfilerActivity.CUDA,
-            *(getattr(ProfilerActivity, name, None) for name in ("XPU", "MTIA")),
-        )
-        self._session: Any = torch.profiler._KinetoProfile(
+        profiler = import_module("torch.profiler")
+        supported = profiler.supported_activities()
+        wanted = [getattr(profiler.ProfilerActivity, name, None) for name in _ACTIVITIES]
+        self._session: Any = profiler._KinetoProfile(
             activities=[one for one in wanted if one in supported],
             record_shapes=options.shapes,
             with_stack=options.stacks,
@@ -86,16 +104,18 @@ class TorchWindow:
     def warm_up(self) -> None:
         """Let the profiler prepare itself for a step that is not kept."""
         before = time.perf_counter_ns()
-        self._session.prepare_trace()
+        with _our_own():
+            self._session.prepare_trace()
         self._overhead_ns += time.perf_counter_ns() - before
 
     def start(self, step: int) -> None:
         """Begin to record with a step."""
         before = time.perf_counter_ns()
         self._started_ns = before
-        self._session.start_trace()
-        for key, text in self._metadata.items():
-            self._session.add_metadata_json(key, text)
+        with _our_own():
+            self._session.start_trace()
+            for key, text in self._metadata.items():
+                self._session.add_metadata_json(key, text)
         self._overhead_ns += time.perf_counter_ns() - before
         self._first = step
         self._begin(step)
@@ -109,7 +129,8 @@ class TorchWindow:
         """End the window behind its last step."""
         self._end()
         ended_ns, before = time.time_ns(), time.perf_counter_ns()
-        self._session.stop_trace()
+        with _our_own():
+            self._session.stop_trace()
         after = time.perf_counter_ns()
         return Recorded(
             session=self._session,
@@ -125,17 +146,17 @@ class TorchWindow:
         try:
             if self._mark is not None:
                 self._end()
-            if not self._started_ns:
-                self._session.start_trace()
-            self._session.stop_trace()
+            with _our_own():
+                if not self._started_ns:
+                    self._session.start_trace()
+                self._session.stop_trace()
         except (RuntimeError, AssertionError):
             # It was stopped by somebody else, or never began: nothing is left to stop.
             self._mark = None
 
     def _begin(self, step: int) -> None:
-        from torch.autograd.profiler import record_function
-
-        self._mark = record_function(f"ProfilerStep#{step}")
+        annotate = import_module("torch.autograd.profiler").record_function
+        self._mark = annotate(f"ProfilerStep#{step}")
         self._mark.__enter__()
 
     def _end(self) -> None:
@@ -145,9 +166,7 @@ class TorchWindow:
 
 def profiler_is_on() -> bool:
     """Whether any profiler runs in this thread: torch allows one."""
-    import torch
-
-    enabled = getattr(torch.autograd, "_profiler_enabled", None)
+    enabled = getattr(import_module("torch.autograd"), "_profiler_enabled", None)
     return bool(enabled()) if enabled is not None else False
 
 

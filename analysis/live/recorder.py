@@ -1,0 +1,251 @@
+"""The recorder inside a program: takes windows of its steps and hands them to whoever listens.
+
+It must never change what the program does: every entry from the program catches everything, and
+after a failure of its own the recorder says so once and is no more.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any, Final, Protocol
+
+from whichlayer.analysis.live.protocol import Message, Phase
+from whichlayer.analysis.live.recorder_options import RecorderOptions
+from whichlayer.analysis.live.torch_window import Recorded, TorchWindow, profiler_is_on
+
+_TIMES_KEPT: Final = 512
+
+
+class Outlet(Protocol):
+    """Where a recorder's messages go; neither call ever blocks."""
+
+    def post(self, message: Message) -> None:
+        """Send soon, or drop it if nobody listens."""
+
+    def offer(self, make: Callable[[], Message | None]) -> bool:
+        """Make a window's message in another thread and send it; False if there is no room."""
+
+
+class Recorder:
+    """Decides at the end of each step whether a window begins, goes on or ends.
+
+    ``step_ended`` is called by the thread that runs the steps; requests come from others.
+    """
+
+    def __init__(
+        self,
+        options: RecorderOptions,
+        outlet: Outlet,
+        metadata: Callable[[], dict[str, str]] = dict,
+    ) -> None:
+        """Be ready for the first step.
+
+        Args:
+            options: how windows are taken.
+            outlet: where they go.
+            metadata: what is known of the card, asked once a window.
+        """
+        self.options = options
+        self.step = 0
+        self.phase = Phase.WAITING
+        self.dropped = 0
+        self.failure = ""
+        self.times: deque[int] = deque(maxlen=_TIMES_KEPT)
+        self._outlet = outlet
+        self._metadata = metadata
+        self._window: TorchWindow | None = None
+        self._number = 0
+        self._begin_at = 2 if options.every else 0  # the first step warms the program up
+        self._asked = 0
+        self._length = options.window
+        self._first = 0
+        self._pid = os.getpid()
+        self._thread = 0
+        self._exporting = threading.Event()
+        self._leaving = False
+
+    def step_ended(self) -> None:
+        """The end of a step; returns within microseconds unless a window begins or ends."""
+        self.step += 1
+        self.times.append(time.perf_counter_ns())
+        try:
+            if self._leaving:
+                self._leaving = False
+                self.close()
+            elif self._window is not None:
+                self._advance()
+            elif self._asked or (self._begin_at and self.step >= self._begin_at):
+                self._begin()
+            elif self.phase is Phase.WAITING:
+                self.phase = Phase.IDLE
+        except Exception as error:  # noqa: BLE001  the program must not notice
+            self._fail(error)
+
+    def record(self, steps: int = 0) -> None:
+        """Take a window of the next steps, from any thread; one that runs is not disturbed."""
+        self._asked = max(1, steps or self.options.window)
+
+    def pause(self) -> None:
+        """Take no windows unasked."""
+        self._begin_at = 0
+        if self._window is None:
+            self.phase = Phase.PAUSED
+
+    def resume(self) -> None:
+        """Take windows as the options say."""
+        if self.options.every:
+            self._begin_at = self.step + 1
+        if self.phase is Phase.PAUSED:
+            self.phase = Phase.IDLE
+
+    def detach(self) -> None:
+        """The screen is gone, said by any thread: a window that runs ends with this step."""
+        self._begin_at = self._asked = 0
+        self._leaving = self._window is not None
+        if not self._leaving:
+            self.phase = Phase.PAUSED
+
+    def yield_profiler(self) -> None:
+        """The program starts a profiler of its own: give up a window that runs, at once."""
+        window, self._window = self._window, None
+        self.phase = Phase.FOREIGN
+        if window is not None and self._pid == os.getpid():
+            self._asked = 0
+            try:
+                window.abandon()
+            except Exception as error:  # noqa: BLE001
+                self._fail(error)
+            self._outlet.post(
+                Message("note", {"text": "the program profiles itself: this window is given up"})
+            )
+
+    def foreign_ended(self) -> None:
+        """The program's own profiler is done."""
+        if self.phase is Phase.FOREIGN:
+            self.phase = Phase.IDLE
+
+    def close(self) -> None:
+        """End a window that runs and keep nothing of it; for the thread that runs the steps."""
+        window, self._window = self._window, None
+        self._begin_at = self._asked = 0
+        self.phase = Phase.PAUSED
+        if window is not None and self._pid == os.getpid():
+            try:
+                window.abandon()
+            except Exception:  # noqa: BLE001  nobody is left to tell
+                return
+
+    def state(self) -> Message:
+        """What a screen shows between windows."""
+        times = list(self.times)[-33:]
+        lengths = [(b - a) // 1000 for a, b in pairwise(times)]
+        fields: dict[str, Any] = {
+            "phase": self.phase.value,
+            "step": self.step,
+            "step_us": lengths,
+            "dropped": self.dropped,
+            "reason": self.failure,
+        }
+        return Message("state", fields)
+
+    def _begin(self) -> None:
+        """Warm the profiler up during the step that begins now."""
+        if self._exporting.is_set():
+            return
+        if profiler_is_on():
+            self.phase = Phase.FOREIGN
+            return
+        self._length = self._asked or self.options.window
+        window = TorchWindow(self.options, self._metadata())
+        window.warm_up()
+        self._window, self._asked = window, 0
+        self._first = self.step + 1
+        self._thread = threading.get_ident()
+        self.phase = Phase.WARMING_UP
+
+    def _advance(self) -> None:
+        window = self._window
+        if window is None or threading.get_ident() != self._thread:
+            return  # a thread's profiler can only be driven by that thread
+        if self.step < self._first:
+            return
+        if self.step == self._first:
+            window.start(self.step)
+            self.phase = Phase.RECORDING
+        elif self.step < self._first + self._length:
+            window.next(self.step)
+        else:
+            self._window = None
+            self._finish(window.stop(self.step - 1))
+
+    def _finish(self, recorded: Recorded) -> None:
+        """Hand a window over to be exported and sent while the program goes on."""
+        self._number += 1
+        number = self._number
+        if self.options.every and self._begin_at:
+            # Counted from where the window began, but never without a step in between.
+            self._begin_at = max(self._first - 1 + self.options.every, self.step + 1)
+        self.phase = Phase.EXPORTING
+        self._exporting.set()
+
+        def make() -> Message | None:
+            try:
+                before = time.perf_counter_ns()
+                trace = recorded.export()
+                export_ns = time.perf_counter_ns() - before
+            except Exception as error:  # noqa: BLE001
+                self.dropped += 1
+                return Message("note", {"text": f"window {number} is lost: {_told(error)}"})
+            finally:
+                self._ended()
+            return window_message(number, recorded, export_ns, trace)
+
+        if not self._outlet.offer(make):
+            self.dropped += 1
+            self._ended()
+
+    def _ended(self) -> None:
+        self._exporting.clear()
+        if self.phase is Phase.EXPORTING:
+            self.phase = Phase.IDLE if self._begin_at or not self.options.every else Phase.PAUSED
+
+    def _fail(self, error: Exception) -> None:
+        """Say once what went wrong, and be no more."""
+        window, self._window = self._window, None
+        self._begin_at = self._asked = 0
+        if not self.failure:
+            self.failure = f"the recorder failed and has stopped: {_told(error)}"
+            self._outlet.post(Message("note", {"text": self.failure}))
+        if window is not None:
+            try:
+                window.abandon()
+            except Exception:  # noqa: BLE001  it has failed already
+                return
+
+
+def window_message(number: int, recorded: Recorded, export_ns: int, trace: bytes) -> Message:
+    """The message that carries a window."""
+    return Message(
+        "window",
+        {
+            "number": number,
+            "first_step": recorded.first_step,
+            "last_step": recorded.last_step,
+            "profiled_ns": recorded.profiled_ns,
+            "overhead_ns": recorded.overhead_ns,
+            "export_ns": export_ns,
+            "ended_ns": recorded.ended_ns,
+            "own": False,
+        },
+        trace,
+    )
+
+
+def _told(error: Exception) -> str:
+    text = " ".join(str(error).split())[:200]
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__

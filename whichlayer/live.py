@@ -1,0 +1,6 @@
+"""For programs that are to be watched: ``stream()`` and ``arm()``; nothing here imports torch."""
+
+from __future__ import annotations
+
+from whichlayer.analysis.live.in_code import arm as arm
+from whichlayer.analysis.live.in_code import stream as stream
