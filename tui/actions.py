@@ -19,6 +19,7 @@ from whichlayer.tui.history import History
 from whichlayer.tui.keys import current_keys
 from whichlayer.tui.layout import PANELS
 from whichlayer.tui.repaint import Shown
+from whichlayer.tui.span_actions import SpanActions
 from whichlayer.tui.widgets.footer import Footer
 from whichlayer.tui.widgets.pane import Pane
 from whichlayer.tui.widgets.panel import Panel
@@ -35,7 +36,7 @@ else:
 INTERRUPTED = 130
 
 
-class KeyActions(FindActions):
+class KeyActions(FindActions, SpanActions):
     """The actions of the application; what they change goes through :meth:`look_at`."""
 
     document: Document | None
@@ -202,14 +203,6 @@ class KeyActions(FindActions):
             some = bool(self.document.host_steps)
             word = "later" if step > 0 else "earlier"
             self._go(view, f"no {word} step" if some else "this recording has no steps")
-
-    def action_select(self) -> None:
-        """Begin a selection, or end it."""
-        if self.look is not None:
-            begun = self.look.anchor_ns is None
-            self.look_at(self.look.selecting())
-            if begun:
-                self.say("selecting: move, then v again; esc clears")
 
     def action_clear(self) -> None:
         """Nothing selected, the timeline in focus; where that is so, the end of reading."""

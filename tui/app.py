@@ -59,6 +59,8 @@ if TYPE_CHECKING:
     from textual.command import Provider
 
     from whichlayer.analysis.options import Options
+    from whichlayer.analysis.results import Analysis
+    from whichlayer.analysis.trace.columns import Trace
     from whichlayer.tui import carry, travel
     from whichlayer.tui import panes as trace_panes
     from whichlayer.tui.ahead import Ahead
@@ -175,17 +177,17 @@ class WhichlayerApp(KeyActions):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Whether an action makes sense now."""
+        if self.prompt is not None and self.prompt.has_focus:
+            return False  # every key is the prompt's
         return action in _EARLY_ACTIONS or self._has_panes
 
     def on_unmount(self) -> None:
-        if self.prompt is not None and self.prompt.has_focus:
-            return False  # every key is the prompt's
         """Nobody waits for the loader any more."""
         self._loader.stop()
+        self.close_finder()
 
     def on_resize(self, event: events.Resize) -> None:
         """Lay the parts out for the new size."""
-        self.close_finder()
         self.shown.forget()  # terminals move text about, even there and back
         if event.size.height < _LEAST_PALETTE and isinstance(self.screen, CommandPalette):
             self.pop_screen()
@@ -348,10 +350,23 @@ class WhichlayerApp(KeyActions):
         if self.document is not None:
             view = travel.settled(self.document, view)
         self.look = view
+        spoken = self.spoken_of(view)
         with self.batch_update():
             for pane in self.panes:
-                pane.show(self.document, view)
+                pane.show(spoken if pane.OF_SPAN else self.document, view)
+            self.screen_stack[0].query_one(Header).wait_for_span(self.waits_for_span(view))
             self._tell_region()
+        self.want_span(view)
+
+    def show_again(self) -> None:
+        """Show the same view anew: something else is known of it."""
+        if self.look is not None:
+            self._show(self.look)
+
+    @property
+    def span_maker(self) -> tuple[Options, Callable[[Trace, Options], Analysis]]:
+        """With which options and by what spans are analysed."""
+        return self._loader.maker
 
     def _tell_region(self) -> None:
         if self.document is None or self.look is None:

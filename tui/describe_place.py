@@ -17,12 +17,13 @@ from whichlayer.tui.line import Line
 # Before there is an analysis, the first timeline does not wait for its words.
 if TYPE_CHECKING:
     from whichlayer.analysis.report import advice
-    from whichlayer.tui import describe, describe_step, summary
+    from whichlayer.tui import describe, describe_step, measure, summary
     from whichlayer.tui.summary import Summary
 else:
     advice = Deferred("whichlayer.analysis.report.advice")
     describe = Deferred("whichlayer.tui.describe")
     describe_step = Deferred("whichlayer.tui.describe_step")
+    measure = Deferred("whichlayer.tui.measure")
     summary = Deferred("whichlayer.tui.summary")
 
 #: Layers in the order in which a budget lists them.
@@ -84,6 +85,8 @@ def describe_selection(document: Document, device: int, low_ns: int, high_ns: in
         f"{time_text(high_ns - low_ns)} selected on {gpu_text(analysis.devices[device].number)}",
         strong=True,
     )
+    _, _, held = measure.measured(analysis, device, low_ns, high_ns).partition(" · ")
+    lines.append(Line(held))
     lines += describe_step.selected(document, device, low_ns, high_ns)
     lines += budget_lines(
         summary.summarise(document.owners[device], low_ns, high_ns), analysis.devices[device].vendor

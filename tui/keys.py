@@ -121,6 +121,10 @@ KEYS: tuple[Key, ...] = (
     Key("filter", ("ampersand",), "filter", "show only what a query finds", _FIND),
     Key("unfilter", ("x",), "unfilter", "filter off: show everything", _FIND),
     Key("select", ("v", "space"), "select", "begin a selection, end it", _SELECT, "v select", "drag"),
+    Key("mark", ("m",), "mark", "set a mark at the edge of a slice; again: measure from it",
+        _SELECT, "m measure"),
+    Key("select-this", ("V",), "select_this", "select the slice or gap at the cursor; again: what "
+        "is around it", _SELECT),
     Key("clear", ("escape",), "clear", "clear the selection, back to the timeline; else stop reading",
         _SELECT,
         mouse="right click"),

@@ -90,6 +90,13 @@ class Loader:
         self._stop = threading.Event()
         self._keep_part = threading.Event()
 
+    @property
+    def maker(self) -> tuple[Options, Callable[[Trace, Options], Analysis]]:
+        """What was asked for, and what analyses: for spans that are selected later."""
+        from whichlayer.analysis import analyse
+
+        return self._options, self._analyse or analyse
+
     def start(self, post: Post) -> threading.Thread:
         """Load in a thread of its own; ``post`` takes messages from any thread."""
         thread = threading.Thread(target=self._run, args=(post,), name="load", daemon=True)

@@ -109,6 +109,18 @@ class Row:
             return i if i < len(self) else -1
         return int(np.searchsorted(self.start_ns, time_ns, "left")) - 1
 
+    def edges_within(self, low_ns: int, high_ns: int) -> list[int]:
+        """Beginnings and ends of slices in ``[low, high)``: the first and the last of each."""
+        found: list[int] = []
+        begun = np.searchsorted(self.start_ns, [low_ns, high_ns], "left").tolist()
+        if begun[1] > begun[0]:
+            found += [int(self.start_ns[begun[0]]), int(self.start_ns[begun[1] - 1])]
+        ends = self.end_ns[max(begun[0] - 1, 0) : begun[1]]
+        ends = ends[(ends >= low_ns) & (ends < high_ns)]
+        if len(ends):
+            found += [int(ends.min()), int(ends.max())]
+        return found
+
     def cells(self, edges: Int64) -> Cells:
         """Rasterise the row.
 

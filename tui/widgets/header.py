@@ -41,6 +41,7 @@ class Header(Pane):
         super().__init__(id=id)
         self._path = path
         self._state = short_state(Loading())
+        self._waits = False
 
     def report(self, loading: Loading) -> None:
         """Say in a word how far loading is."""
@@ -50,8 +51,16 @@ class Header(Pane):
             self.refresh()
 
     def view_changed(self, old: View | None) -> None:
-        """Only the device matters here."""
-        if old is None or self.view is None or old.device != self.view.device:
+        """Only the device and the selection matter here."""
+        if old is None or self.view is None or (old.device, old.selection) != (
+            self.view.device, self.view.selection
+        ):  # fmt: skip
+            self.refresh()
+
+    def wait_for_span(self, waits: bool) -> None:
+        """Say whether the selected span is still being analysed."""
+        if waits != self._waits:
+            self._waits = waits
             self.refresh()
 
     def render_line(self, y: int) -> Strip:
@@ -71,9 +80,15 @@ class Header(Pane):
         return strip_of(pieces, self.size.width, bar)
 
     def _narrowed(self) -> list[str]:
-        """What is shown of the trace, where that is not all of it."""
+        """What is shown and spoken of, where that is not all of the trace."""
+        span = None if self.view is None else self.view.selection
+        parts: list[str] = []
+        if span is not None:
+            state = " analysing …" if self._waits else ""
+            start = time_text(span[0]) if span[0] else "0"
+            parts.append(f"span {time_text(span[1] - span[0])} from {start}{state}")
         chosen = None if self.document is None else self.document.filter
-        return [] if chosen is None else [f"only {clean(chosen.text)}"]
+        return parts if chosen is None else [*parts, f"only {clean(chosen.text)}"]
 
     def _file(self) -> str:
         """The name of the file, or of what stands for one."""

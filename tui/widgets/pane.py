@@ -29,6 +29,9 @@ class Pane(Widget):
 
     ALLOW_SELECT = False
 
+    #: It speaks of the selected span, once that is analysed; others always of the whole.
+    OF_SPAN = False
+
     #: What the help says about this part.
     HELP = ""
 

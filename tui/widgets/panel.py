@@ -14,6 +14,8 @@ _TITLE_STARTS = 2
 class Panel(Pane, can_focus=True):
     """A part of the screen with a list in it."""
 
+    OF_SPAN = True
+
     def __init__(self, *, id: str | None = None) -> None:
         """Start at the first line."""
         super().__init__(id=id)

@@ -39,6 +39,8 @@ _PART = " PART "
 class VerdictLine(Pane):
     """The verdict, and what each layer takes of the window; until then how far loading is."""
 
+    OF_SPAN = True
+
     #: Seconds, as tests set them.
     clock: Clock = staticmethod(time.monotonic)
 
@@ -89,7 +91,9 @@ class VerdictLine(Pane):
         ground = {"healthy": colours.layers[Layer.BOUNDARY], "unclear": colours.dim}
         tag = palette.style(colours.canvas, ground.get(side, colours.warning), bold=True)
         pieces: list[Piece] = [(f" {side_text(analysis)} ", tag)]
-        room = max(width - cell_len(pieces[0][0]), 0)
+        if self.view is not None and analysis.options.span_ns == self.view.selection is not None:
+            pieces.append((" of the span:", palette.strong))
+        room = max(width - sum(cell_len(piece) for piece, _ in pieces), 0)
         texts = [f" {text} " for text in verdict_texts(analysis)]
         text = next((one for one in texts if cell_len(one) <= room + 1), texts[-1])
         pieces.append((shortened(text, min(cell_len(text), room)), palette.text))
