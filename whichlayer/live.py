@@ -2,5 +2,6 @@
 
 from __future__ import annotations
 
-from whichlayer.analysis.live.in_code import arm as arm
-from whichlayer.analysis.live.in_code import stream as stream
+from whichlayer.analysis.live.in_code import arm, stream
+
+__all__ = ["arm", "stream"]

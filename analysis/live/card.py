@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from importlib import import_module
 from typing import Any
 
 METADATA_KEY = "whichlayerCards"
@@ -57,7 +58,7 @@ def _power_cap(uuid: str) -> int | None:
     if not uuid:
         return None
     try:
-        import pynvml
+        pynvml: Any = import_module("pynvml")
     except ImportError:
         return None
     pynvml.nvmlInit()

@@ -13,6 +13,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -37,12 +38,14 @@ def arm(
     Args:
         window: steps in a window.
         every: steps from window to window while a screen is connected; 0: only when asked.
-        shapes, stacks, memory: what torch.profiler records besides.
+        shapes: record the shapes of operators' inputs.
+        stacks: record Python stacks and modules.
+        memory: record allocations.
 
     Raises:
         ValueError: the numbers make no windows.
     """
-    import torch  # noqa: F401  what is hooked has to be there
+    import_module("torch")  # what is hooked has to be there
 
     begin(_asked() or RecorderOptions(window, every, shapes, stacks, memory), _screen())
 

@@ -202,7 +202,7 @@ _session: Session | None = None
 
 def begin(options: RecorderOptions, screen: str = "") -> Session:
     """The session of this process, begun if there is none yet."""
-    global _session  # noqa: PLW0603  one per process, by its nature
+    global _session
     if _session is None or _session._pid != os.getpid():
         _session = Session(options, screen)
         _session.start()

@@ -8,9 +8,15 @@ everything that goes wrong to itself.
 from __future__ import annotations
 
 import importlib
+import importlib.machinery
 import importlib.util
 import os
 import sys
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _LIVE = os.path.dirname(_HERE)
@@ -20,17 +26,22 @@ _SOCKET, _OPTIONS = "WHICHLAYER_LIVE_SOCKET", "WHICHLAYER_LIVE_OPTIONS"
 class _AfterTorch:
     """Finds torch as Python would, and lets the recorder begin when it has been imported."""
 
-    def find_spec(self, name, path=None, target=None):  # type: ignore[no-untyped-def]
+    def find_spec(
+        self,
+        fullname: str,
+        path: Sequence[str] | None = None,
+        target: ModuleType | None = None,
+    ) -> importlib.machinery.ModuleSpec | None:
         """The spec of torch with a loader that tells when it is done; None for all else."""
-        if name != "torch":
+        if fullname != "torch":
             return None
-        sys.meta_path.remove(self)  # type: ignore[arg-type]
+        sys.meta_path.remove(self)
         spec = importlib.util.find_spec("torch")
         if spec is None or spec.loader is None or not hasattr(spec.loader, "exec_module"):
             return spec
         execute = spec.loader.exec_module
 
-        def exec_module(module):  # type: ignore[no-untyped-def]
+        def exec_module(module: ModuleType) -> None:
             execute(module)
             _begin()
 
@@ -66,8 +77,7 @@ def _make_importable() -> None:
 def _run_the_one_behind() -> None:
     """Import the ``sitecustomize`` that Python would have found without us."""
     others = [place for place in sys.path if os.path.abspath(place or ".") != _HERE]
-    finder = importlib.import_module("importlib.machinery").PathFinder
-    spec = finder.find_spec("sitecustomize", others)
+    spec = importlib.machinery.PathFinder.find_spec("sitecustomize", others)
     if spec is None or spec.loader is None:
         return
     ours = sys.modules.pop("sitecustomize", None)
@@ -82,5 +92,5 @@ def _run_the_one_behind() -> None:
 
 
 if os.environ.get(_OPTIONS):
-    sys.meta_path.insert(0, _AfterTorch())  # type: ignore[arg-type]
+    sys.meta_path.insert(0, _AfterTorch())
 _run_the_one_behind()
