@@ -88,14 +88,16 @@ def answers(terminal: Terminal, limit: float) -> list[float]:
 
 
 def row(case: Case, empty: Case) -> str:
-    """A line of the table: medians, and what the picture takes beyond the empty one."""
+    """A line of the table: medians, what the picture takes beyond the empty one, and the rest."""
     cells = [case.name]
     for mark in (_PICTURE, *_MARKS):
         seconds = case.seconds.get(mark)
         cells.append("" if seconds is None else _spread(seconds))
     pairs = zip(case.seconds[_PICTURE], empty.seconds[_PICTURE], strict=True)
     cells.append("" if case is empty else _spread([ours - its for ours, its in pairs]))
-    cells.append(_spread(case.cpu_s))
+    rest = zip(case.seconds[_PICTURE], case.seconds.get("timeline", []), strict=False)
+    after = [whole - picture for picture, whole in rest]
+    cells += [_spread(after) if after else "", _spread(case.cpu_s)]
     return "| " + " | ".join(cells) + " |"
 
 
@@ -147,8 +149,11 @@ def main(arguments: list[str] | None = None) -> int:
             case.measure(size, options.limit, options.keys and case is not empty)
     print(f"Machine after:  {machine()}\n")
     print(f"Medians of {options.rounds} in seconds, least and most in brackets.\n")
-    print("| program | picture | first events | timeline | verdict | beyond the empty one | CPU |")
-    print("|---|---|---|---|---|---|---|")
+    print(
+        "| program | picture | first events | timeline | verdict | beyond the empty one "
+        "| picture to timeline | CPU |"
+    )
+    print("|---|---|---|---|---|---|---|---|")
     for case in found:
         print(row(case, empty))
     if options.keys:
