@@ -61,7 +61,8 @@ TABLE: Final = (
         "--link-bandwidth"),
     Setting(("findings",), "min_share", _SHARE, "share of the window from which a finding is listed"),
     Setting(("rules", "<id>"), "enabled", "true or false",
-        "false: the rule lists no finding, the gate does not warn; the layer budget stays"),
+        "false: the rule lists no finding, the gate does not warn; the time of a cause keeps its "
+        "owner in the layer budget, what a kernel rule explained goes to the next one that fits"),
     Setting(("rules", "<id>"), "<threshold>", f"a number; a share: {_SHARE}",
         "a threshold of the rule or gate; 'whichlayer rules' lists them"),
     Setting(("peaks", "<device>"), "bandwidth", "GB/s",
