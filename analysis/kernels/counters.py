@@ -3,11 +3,16 @@
 Divergence, bank conflicts, what warps wait for and how many bytes really moved need counters,
 and those need the kernel to run again. The command names the kernel and which of its launches
 to measure, counted from the beginning of the recording.
+
+``ncu`` compares ``--kernel-name`` with the function's name without templates and parameters
+(``--kernel-name-base function``, its default), as a whole, or anywhere in it after ``regex:``;
+``--launch-skip`` counts the launches that match, on all devices (Nsight Compute CLI, filter options).
 """
 
 from __future__ import annotations
 
 import re
+import shlex
 from typing import Final
 
 import numpy as np
@@ -22,7 +27,15 @@ Int64 = NDArray[np.int64]
 
 #: A function's name, which a command line takes as it is.
 _PLAIN: Final = re.compile(r"[A-Za-z_]\w{0,511}", re.ASCII)
+#: What a command line takes in quotes: no control characters, and nothing that begins as an option.
+_QUOTABLE: Final = re.compile(r"[!-,.-~][ -~]{0,511}")
+#: What means something in a regular expression, of ECMAScript as of POSIX.
+_SPECIAL: Final = re.compile(r"[.\[\]{}()\\*+?|^$]")
 _PROGRAM: Final = "python TRAIN.py"
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return "\\" + found[0]
 
 
 class LaunchNumbers:
@@ -50,14 +63,14 @@ class LaunchNumbers:
         """The command for one kernel; empty where its vendor has no tool that is known here."""
         function = int(self._of_name[self._trace.name_id[row]])
         name = self._names[function] if function >= 0 else ""
-        if not _PLAIN.fullmatch(name):
-            return ""
-        if self._vendor == "nvidia":
+        plain = _PLAIN.fullmatch(name) is not None
+        if self._vendor == "nvidia" and (plain or _QUOTABLE.fullmatch(name)):
+            wanted = name if plain else shlex.quote(f"regex:^{_SPECIAL.sub(_escaped, name)}$")
             return (
-                f"ncu --set full --kernel-name {name} --launch-skip {self._number(function, row)} "
-                f"--launch-count 1 {_PROGRAM}"
+                f"ncu --set full --kernel-name {wanted} "
+                f"--launch-skip {self._number(function, row)} --launch-count 1 {_PROGRAM}"
             )
-        if self._vendor == "amd":
+        if self._vendor == "amd" and plain:
             return f"rocprof-compute profile -n whichlayer -k {name} -- {_PROGRAM}"
         return ""
 

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import argparse
+import re
 import shlex
 from collections.abc import Callable
-from typing import Any
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any, cast
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from whichlayer.analysis.kernels.counters import LaunchNumbers
 from whichlayer.analysis.kernels.names import function_name
+from whichlayer.analysis.trace.columns import Trace
+from whichlayer.analysis.trace.kinds import SliceKind
 
 Judged = Callable[..., Any]
 ADD = "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, int>(int)"
@@ -18,6 +28,15 @@ ADD = "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor
 def call(request: pytest.FixtureRequest) -> Any:
     """The Call class of the conftest beside this file."""
     return request.getfixturevalue("call_class")
+
+
+def command_for(name: str) -> str:
+    """The command for the only kernel of a recording."""
+    trace = SimpleNamespace(
+        kind=np.array([SliceKind.KERNEL], np.uint8), name_id=np.zeros(1, np.int32),
+        launch=np.full(1, -1, np.int32), start_ns=np.zeros(1, np.int64), strings=(name,),
+    )  # fmt: skip
+    return LaunchNumbers(cast(Trace, trace), "nvidia").command(0)
 
 
 def add(call: Any, name: str, start: float, duration: float, size: int = 4096) -> Any:
@@ -55,16 +74,89 @@ def test_amd_has_its_own_tool(judged: Judged, call: Any) -> None:
     )
 
 
+def filter_of(command: str) -> argparse.Namespace:
+    """What ``ncu`` reads of a command line after the shell."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--set")
+    parser.add_argument("--kernel-name")
+    parser.add_argument("--launch-skip", type=int)
+    parser.add_argument("--launch-count", type=int)
+    parser.add_argument("program", nargs="*")
+    program, *arguments = shlex.split(command)
+    assert program == "ncu"
+    found = parser.parse_args(arguments)
+    assert found.program == ["python", "TRAIN.py"]
+    return found
+
+
+def fits(wanted: str, name: str) -> bool:
+    """Whether ``ncu`` would take a function of that name."""
+    kind, colon, expression = wanted.partition(":")
+    if kind == "regex" and colon:
+        return re.search(expression, name) is not None
+    return wanted == name
+
+
 @pytest.mark.parametrize(
-    "name", ["evil; rm -rf ~", "a b", "$(x)", "\x1b[31mred", "`x`", "", "-k", "'", "[bold]"]
+    "name",
+    [
+        "evil; rm -rf ~",
+        "a b",
+        "it's",
+        'say "x"',
+        "$HOME",
+        "`x`",
+        "a|b",
+        "x*",
+        "kernel.1",
+        "[bold]red",
+        "a\\b",
+        "regex:a",
+        "plain_name",
+        "vectorized_gather_kernel",
+    ],
 )
-def test_a_name_that_a_shell_would_read_gives_no_command(
+def test_the_shell_and_the_tool_read_exactly_this_name(
     judged: Judged, call: Any, name: str
 ) -> None:
     found = judged([add(call, name, 2000, 500)])
     command = found.analysis.kernels[0].counters
-    assert command == "" or shlex.split(command)[4] == name
-    assert not set(command) & set(";`'\x1b[]$()")
+    read = filter_of(command)
+    assert fits(read.kernel_name, function_name(name))
+    for other in (f"{name}x", f"x{name}", name.replace("*", "y").replace(".", "y") + " ", "a"):
+        if function_name(other) != function_name(name):
+            assert not fits(read.kernel_name, other)
+    assert (read.launch_skip, read.launch_count, read.set) == (0, 1, "full")
+
+
+@pytest.mark.parametrize("name", ["\x1b[31mred", "", "-k", "line\nbreak", "ä", "x" * 5000])
+def test_a_name_that_no_command_line_should_hold_gives_none(
+    judged: Judged, call: Any, name: str
+) -> None:
+    found = judged([add(call, name, 2000, 500)])
+    assert found.analysis.kernels[0].counters == ""
+
+
+@given(st.text(st.characters(min_codepoint=1, max_codepoint=0x17F), min_size=1, max_size=40))
+def test_no_name_gets_beyond_its_argument(name: str) -> None:
+    command = command_for(name)
+    if not command:
+        return
+    assert command.isprintable() and command.isascii()
+    read = filter_of(command)
+    assert fits(read.kernel_name, function_name(name.removesuffix(".kd")))
+
+
+def test_launches_of_all_devices_and_streams_are_counted_in_the_order_of_launching(
+    judged: Judged, call: Any
+) -> None:
+    # On the device the third launch runs first: what counts is when it was launched.
+    found = judged([
+        replace(add(call, ADD, 3000, 3, 64), stream=20), add(call, ADD, 3010, 3, 64),
+        replace(add(call, ADD, 2000, 500), stream=21), add(call, ADD, 4000, 3, 64),
+    ])  # fmt: skip
+    group = next(one for one in found.analysis.kernels if one.rule == "memory-bound-slow")
+    assert filter_of(group.counters).launch_skip == 2
 
 
 @pytest.mark.parametrize(
