@@ -23,10 +23,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def cache_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A cache folder for all tests, subprocesses included: the user's own is never touched."""
+    """A cache folder for all tests, subprocesses included: the user's own is never touched.
+
+    Nor are the user's own settings read.
+    """
     folder = tmp_path_factory.mktemp("cache-home")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(folder))
+        patch.setenv("XDG_CONFIG_HOME", str(folder / "config"))
         patch.delenv("WHICHLAYER_CACHE_SIZE", raising=False)
         yield folder
 
