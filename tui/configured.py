@@ -86,11 +86,11 @@ def options_with(options: Options, typed: Namespace) -> Options:
     Raises:
         UsageError: a file cannot be used.
     """
-    config = config_of(typed)
-    if not config.entries:
+    if files_set_nothing(typed):
         return options
     from whichlayer.analysis.config import with_config
 
+    config = config_of(typed)
     places = {name: option for name, option in _TYPED.items() if getattr(typed, name) is not None}
     return with_config(replace(options, origins={**options.origins, **places}), config)
 
@@ -123,9 +123,9 @@ def set_up_screen(typed: Namespace) -> None:
     Raises:
         UsageError: a file cannot be used.
     """
-    config = config_of(typed)
-    if not config.entries:
+    if files_set_nothing(typed):
         return
+    config = config_of(typed)
     from whichlayer.tui.key_map import table_of
     from whichlayer.tui.keys import use_keys
     from whichlayer.tui.screen_settings import apply_screen

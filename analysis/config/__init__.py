@@ -6,8 +6,28 @@ one line with its place, and nothing in it can make whichlayer run or write anyt
 
 from __future__ import annotations
 
-from whichlayer.analysis.config.entries import Config, ConfigError, Entry
-from whichlayer.analysis.config.layered import load_config
-from whichlayer.analysis.config.options import with_config
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from whichlayer.analysis.config.entries import Config, ConfigError, Entry
+    from whichlayer.analysis.config.layered import load_config
+    from whichlayer.analysis.config.options import with_config
 
 __all__ = ["Config", "ConfigError", "Entry", "load_config", "with_config"]
+
+_HOME = {
+    "Config": "entries",
+    "ConfigError": "entries",
+    "Entry": "entries",
+    "load_config": "layered",
+    "with_config": "options",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import on first use: where no file is found, nothing is needed to read one."""
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import importlib
+
+    return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
