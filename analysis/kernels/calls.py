@@ -226,6 +226,15 @@ class OpCall:
         found = (self.tensor(index) for index in range(start, last))
         return [tensor for tensor in found if tensor is not None]
 
+    def strange(self) -> str:
+        """The type of the first argument with a shape whose type nobody knows, or empty."""
+        for index in range(self.arguments):
+            if self.dims[index] and self.types[index] and self.tensor(index) is None:
+                shape = _shape(self.dims[index])
+                if shape and dtype_of(self.types[index]) is None:
+                    return self.types[index]
+        return ""
+
     def shapes(self, index: int) -> list[tuple[int, ...]] | None:
         """Shapes of a list of tensors, or None where the profiler did not print them."""
         if not 0 <= index < len(self.dims) or not isinstance(self.dims[index], list | tuple):

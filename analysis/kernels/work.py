@@ -110,6 +110,9 @@ def work_of(call: OpCall) -> Work:
         return Work(reason="no model of this operator")
     if not call.recorded:
         return Work(reason=call.silence)
+    strange = call.strange()
+    if strange:  # left out, it would count as a number
+        return Work(reason=f"elements of type {strange!r:.40} have no known size")
     try:
         work = model(call)
     except Unknown as why:
