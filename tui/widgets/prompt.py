@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from textual import events
@@ -10,8 +11,11 @@ from textual.message import Message
 from textual.strip import Strip
 
 from whichlayer.tui.line_editor import EditedLine
-from whichlayer.tui.view import View
 from whichlayer.tui.widgets.pane import Pane, Piece, shortened, strip_of
+
+# The first picture needs no NumPy, which this brings.
+if TYPE_CHECKING:
+    from whichlayer.tui.view import View
 
 #: Cells that typing keeps before what is said at the right is cut.
 _LEAST_ROOM = 12
