@@ -18,6 +18,7 @@ from whichlayer.tui.find_actions import FindActions
 from whichlayer.tui.history import History
 from whichlayer.tui.keys import current_keys
 from whichlayer.tui.layout import PANELS
+from whichlayer.tui.place_actions import PlaceActions
 from whichlayer.tui.repaint import Shown
 from whichlayer.tui.span_actions import SpanActions
 from whichlayer.tui.widgets.footer import Footer
@@ -36,7 +37,7 @@ else:
 INTERRUPTED = 130
 
 
-class KeyActions(FindActions, SpanActions):
+class KeyActions(FindActions, SpanActions, PlaceActions):
     """The actions of the application; what they change goes through :meth:`look_at`."""
 
     document: Document | None

@@ -61,15 +61,17 @@ if TYPE_CHECKING:
     from whichlayer.analysis.options import Options
     from whichlayer.analysis.results import Analysis
     from whichlayer.analysis.trace.columns import Trace
-    from whichlayer.tui import carry, travel
+    from whichlayer.tui import carry, travel, view_command
     from whichlayer.tui import panes as trace_panes
     from whichlayer.tui.ahead import Ahead
     from whichlayer.tui.document import Document
     from whichlayer.tui.view import View
+    from whichlayer.tui.wanted import Wanted
 else:
     carry = Deferred("whichlayer.tui.carry")
     trace_panes = Deferred("whichlayer.tui.panes")
     travel = Deferred("whichlayer.tui.travel")
+    view_command = Deferred("whichlayer.tui.view_command")
 
 WRONG_INPUT = 2
 
@@ -104,9 +106,15 @@ class WhichlayerApp(KeyActions):
     BINDINGS: ClassVar[list[BindingType]] = list(bindings())
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {key_commands}
 
-    def __init__(self, loader: Loader) -> None:
-        """Take the loader of the trace; it starts when the screen is there."""
+    def __init__(self, loader: Loader, wanted: Wanted | None = None) -> None:
+        """Take the loader of the trace, which starts when the screen is there.
+
+        Args:
+            loader: of the trace.
+            wanted: the view that is asked for once the trace is analysed.
+        """
         super().__init__()
+        self._wanted = wanted or None
         self.error: BaseException | None = None
         self.document: Document | None = None
         self.look: View | None = None
@@ -266,6 +274,10 @@ class WhichlayerApp(KeyActions):
             self.history.carry(lambda then: carry.carried_roughly(then, old, document))
         if document.analysis is not None and not self._touched:
             view = travel.first_look(document, view)
+            if self._wanted is not None:
+                view = view_command.opened_at(document, view, self._wanted)
+                self._wanted = None
+                self._touched = True
         self.look = travel.on_row(document, view, view.row) if self._touched else view
         self._arrange(self.size.width, self.size.height)
 
@@ -364,6 +376,11 @@ class WhichlayerApp(KeyActions):
             self._show(self.look)
 
     @property
+    def opened_with(self) -> tuple[str, Options]:
+        """The file and the options that were asked for on the command line."""
+        return self._loader.path, self._loader.options
+
+    @property
     def span_maker(self) -> tuple[Options, Callable[[Trace, Options], Analysis]]:
         """With which options and by what spans are analysed."""
         return self._loader.maker
@@ -408,7 +425,13 @@ class WhichlayerApp(KeyActions):
                 panel.share_place(place)
 
 
-def run(path: str, options: Options, cache: bool = False, ahead: Ahead | None = None) -> int:
+def run(
+    path: str,
+    options: Options,
+    cache: bool = False,
+    ahead: Ahead | None = None,
+    wanted: Wanted | None = None,
+) -> int:
     """Show a trace until the user leaves.
 
     Args:
@@ -416,6 +439,7 @@ def run(path: str, options: Options, cache: bool = False, ahead: Ahead | None = 
         options: what was asked for on the command line.
         cache: reopen it from the user's cache, and put it there.
         ahead: what opens it already where it is in the cache.
+        wanted: the view that is asked for.
 
     Returns:
         0, 130 after Ctrl-C, or 2 if the trace cannot be opened (then with one line on standard
@@ -424,7 +448,7 @@ def run(path: str, options: Options, cache: bool = False, ahead: Ahead | None = 
     Raises:
         Exception: whatever else went wrong while loading, once the screen is put away.
     """
-    app = WhichlayerApp(Loader(path, options, cache=cache, ahead=ahead))
+    app = WhichlayerApp(Loader(path, options, cache=cache, ahead=ahead), wanted)
     app.run()
     if app.error is None:
         return app.return_code or 0

@@ -21,7 +21,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from whichlayer.tui.arguments import Parser, PrintVersion, UsageError, add_analysis_options
+from whichlayer.tui.arguments import (
+    Parser,
+    PrintVersion,
+    UsageError,
+    add_analysis_options,
+    add_view_options,
+)
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -111,6 +117,7 @@ def _open(arguments: Sequence[str]) -> int:
     )
     parser.add_argument("file", metavar="FILE", help=_FILE_HELP)
     parser.add_argument("--version", action=PrintVersion, help="print the version and exit")
+    add_view_options(parser)
     add_analysis_options(parser)
     _refuse_mistyped_command(arguments)
     typed = parser.parse_args(arguments)
@@ -134,6 +141,7 @@ def _demo(arguments: Sequence[str]) -> int:
 
     parser = Parser(prog="whichlayer demo", description="Open a trace that comes with whichlayer.")
     parser.add_argument("name", metavar="NAME", nargs="?", help=", ".join(sample_names()))
+    add_view_options(parser)
     add_analysis_options(parser)
     typed = parser.parse_args(arguments)
     name = _FIRST_SAMPLE if typed.name is None else typed.name
@@ -309,9 +317,16 @@ def _show(path: str, typed: Namespace) -> int:
     ahead = _opened_ahead(path, typed)
     with _imports_alone():
         from whichlayer.tui.app import run
+        from whichlayer.tui.wanted import Wanted
 
     with _refusals(path, typed):
-        return run(path, _options(typed), cache=_uses_cache(typed), ahead=ahead)
+        return run(
+            path,
+            _options(typed),
+            cache=_uses_cache(typed),
+            ahead=ahead,
+            wanted=Wanted(typed.view, typed.at, typed.select, typed.lane),
+        )
 
 
 def _opened_ahead(path: str, typed: Namespace) -> Ahead | None:

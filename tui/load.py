@@ -91,6 +91,11 @@ class Loader:
         self._keep_part = threading.Event()
 
     @property
+    def options(self) -> Options:
+        """What was asked for beyond the file."""
+        return self._options
+
+    @property
     def maker(self) -> tuple[Options, Callable[[Trace, Options], Analysis]]:
         """What was asked for, and what analyses: for spans that are selected later."""
         from whichlayer.analysis import analyse

@@ -1,0 +1,120 @@
+"""What is typed to go somewhere, and where that is."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Final
+
+from whichlayer.analysis.trace.columns import Step, Trace
+
+_UNIT_NS: Final = {"ns": 1, "us": 10**3, "µs": 10**3, "μs": 10**3, "ms": 10**6, "s": 10**9}
+_NUMBER = r"(?P<number>[0-9]{1,20}(?:\.[0-9]{0,20})?|\.[0-9]{1,20})"
+_TIME: Final = re.compile(rf"(?P<sign>[+-]?)\s*{_NUMBER}\s*(?P<unit>ns|us|µs|μs|ms|s|)")
+_STEP: Final = re.compile(r"(?:step|s)\s*#?\s*(?P<number>[0-9]{1,18})", re.IGNORECASE)
+_SHARE: Final = re.compile(rf"{_NUMBER}\s*%")
+_CLOCK: Final = re.compile(
+    r"(?:(?P<date>\d{4}-\d\d-\d\d)[T ])?(?P<h>\d{1,2}):(?P<m>\d\d)(?::(?P<s>\d\d)(?:\.(?P<f>\d{1,9}))?)?Z?"
+)
+_WORDS: Final = {"start": 0, "end": 1, "begin": 0}
+
+Span = tuple[int, int]
+
+
+class WrongPlace(Exception):
+    """What was typed is no place here; the message is one line."""
+
+
+def place_of(
+    text: str, trace: Trace, steps: tuple[Step, ...], cursor_ns: int, limits: Span
+) -> int | Span:
+    """The instant that was asked for, or the span of a step.
+
+    Args:
+        text: such as ``12.5ms``, ``+100us``, ``step 3``, ``50%``, ``14:03:22.5``.
+        trace: what knows the wall clock, if it was recorded.
+        steps: those that can be asked for.
+        cursor_ns: what ``+`` and ``-`` count from.
+        limits: first and last + 1 instant that can be gone to.
+
+    Raises:
+        WrongPlace: it is no place, or outside the recording.
+    """
+    text = text.strip()
+    if (step := _STEP.fullmatch(text)) is not None:
+        return _step(int(step["number"]), steps)
+    if text.lower() in _WORDS:
+        return limits[1] - 1 if _WORDS[text.lower()] else limits[0]
+    if (share := _SHARE.fullmatch(text)) is not None:
+        at = limits[0] + int((limits[1] - limits[0]) * Decimal(share["number"]) / 100)
+    elif (clock := _CLOCK.fullmatch(text)) is not None:
+        at = _wall_clock(clock, trace)
+    elif (time := _TIME.fullmatch(text)) is not None:
+        ns = int(Decimal(time["number"]) * _UNIT_NS[time["unit"] or "us"])
+        at = cursor_ns + ns if time["sign"] == "+" else cursor_ns - ns if time["sign"] else ns
+    else:
+        raise WrongPlace(f"{text!r} is no place: write 12.5ms, +100us, step 3, 50% or 14:03:22.5")
+    if not limits[0] <= at < limits[1]:
+        raise WrongPlace(f"{text} is outside the recording")
+    return at
+
+
+def wall_clock_ns(trace: Trace) -> int | None:
+    """Nanoseconds since 1970 (UTC) of the trace's time 0, None where it was not recorded."""
+    if trace.base_ns is None:
+        return None
+    zero = trace.base_ns + trace.origin_ns
+    return zero if 0 < zero < 2**63 - 1 else None
+
+
+def wall_clock_text(trace: Trace, time_ns: int) -> str:
+    """An instant on the wall clock, to the microsecond, or nothing where it is not known."""
+    zero = wall_clock_ns(trace)
+    if zero is None:
+        return ""
+    try:
+        at = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=(zero + time_ns) // 1000)
+    except OverflowError:
+        return ""
+    return at.strftime("%Y-%m-%d %H:%M:%S.%f") + " UTC"
+
+
+def exact_text(time_ns: int) -> str:
+    """An instant in milliseconds, exact to the nanosecond.
+
+    >>> exact_text(12_345_678_901), exact_text(-1500), exact_text(0)
+    ('12 345.678901 ms', '-0.0015 ms', '0 ms')
+    """
+    whole, part = divmod(abs(time_ns), 10**6)
+    text = f"{whole:,}".replace(",", " ") + (f".{part:06d}".rstrip("0") if part else "")
+    return f"{'-' if time_ns < 0 else ''}{text} ms"
+
+
+def _step(number: int, steps: tuple[Step, ...]) -> Span:
+    for step in steps:
+        if step.number == number:
+            return step.start_ns, step.end_ns
+    if not steps:
+        raise WrongPlace("this recording has no steps")
+    raise WrongPlace(f"no step {number} here: {steps[0].number} to {steps[-1].number}")
+
+
+def _wall_clock(match: re.Match[str], trace: Trace) -> int:
+    zero = wall_clock_ns(trace)
+    if zero is None:
+        raise WrongPlace("the recording does not tell its wall clock (baseTimeNanoseconds)")
+    day = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=zero // 10**9)
+    try:
+        if match["date"]:
+            day = datetime.fromisoformat(match["date"]).replace(tzinfo=UTC)
+        midnight = int(day.replace(hour=0, minute=0, second=0, microsecond=0).timestamp())
+        hour, minute, second = int(match["h"]), int(match["m"]), int(match["s"] or 0)
+    except (ValueError, OverflowError) as error:
+        raise WrongPlace(f"{match[0]!r} is no time of a day") from error
+    if hour > 23 or minute > 59 or second > 59:
+        raise WrongPlace(f"{match[0]!r} is no time of a day")
+    part = int((match["f"] or "0").ljust(9, "0"))
+    at = (midnight + hour * 3600 + minute * 60 + second) * 10**9 + part - zero
+    # Without a date a recording over midnight is meant where only the next day holds the time.
+    return at + 86_400 * 10**9 if at < 0 and not match["date"] else at
