@@ -83,13 +83,14 @@ def _one_device(trace: Trace, number: int, rows: NDArray[np.intp]) -> Activities
         row=row,
         start_ns=trace.start_ns[row],
         end_ns=trace.end_ns[row],
-        role=_roles(trace, row),
+        role=roles_of(trace, row),
         launch=trace.launch[row],
         lane=trace.lane_id[row],
     )
 
 
-def _roles(trace: Trace, rows: NDArray[np.int32]) -> NDArray[np.uint8]:
+def roles_of(trace: Trace, rows: NDArray[np.int32]) -> NDArray[np.uint8]:
+    """As :func:`role_of`, of many activities: uint8 (rows,)."""
     keys = trace.name_id[rows].astype(np.int64) * 16 + trace.kind[rows]
     unique, inverse = np.unique(keys, return_inverse=True)
     roles = np.array(

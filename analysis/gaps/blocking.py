@@ -11,7 +11,9 @@ import re
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
+from whichlayer.analysis.gaps.catalogue import cause_code
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import SliceKind
 
@@ -102,3 +104,20 @@ def cause_of_copy(trace: Trace, blocking: dict[int, BlockingCopy], row: int, lau
     if copies_to_host(name):
         return "host-sync" if blocked else "d2h-exposed"
     return "p2p-exposed"
+
+
+def causes_of_copies(
+    trace: Trace,
+    blocking: dict[int, BlockingCopy],
+    rows: NDArray[np.int32],
+    launches: NDArray[np.int32],
+) -> NDArray[np.int32]:
+    """As :func:`cause_of_copy`, of many copies, as cause codes: int32 (rows,)."""
+    blocked = np.isin(launches, list(blocking))
+    keys = 2 * trace.name_id[rows].astype(np.int64) + blocked
+    _, first, which = np.unique(keys, return_index=True, return_inverse=True)
+    told = [
+        cause_code(cause_of_copy(trace, blocking, int(rows[i]), int(launches[i])))
+        for i in first.tolist()
+    ]
+    return np.array(told, np.int32)[which]

@@ -9,13 +9,13 @@ watchdogs, pin-memory threads and other bystanders never do.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from whichlayer.analysis.findings.where import is_generated
 from whichlayer.analysis.gaps.catalogue import cause_code
+from whichlayer.analysis.gaps.during import Stretches, longest_rows, stretches_between
 from whichlayer.analysis.gaps.graph_breaks import graph_breaks
 from whichlayer.analysis.gaps.held import without_held
 from whichlayer.analysis.gaps.host import (
@@ -24,22 +24,16 @@ from whichlayer.analysis.gaps.host import (
     Marks,
     launching_lanes,
 )
+from whichlayer.analysis.gaps.judged import WEAK, judge_stretches
 from whichlayer.analysis.gaps.optimizers import optimizer_loops
-from whichlayer.analysis.gaps.pauses import shortest_ns, users_python, usual_pause, without_launches
+from whichlayer.analysis.gaps.overlay import overlaid
 from whichlayer.analysis.gaps.relabel import Spans, any_of, at_times, disjoint, relabelled
-from whichlayer.analysis.gaps.remembered import once_per_trace
 from whichlayer.analysis.gaps.stretches import host_states
-from whichlayer.analysis.intervals import Intervals, Measure, distinct, union
-from whichlayer.analysis.options import Options
+from whichlayer.analysis.intervals import Intervals, Measure, merged, union
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import SliceKind
 
-#: Hand-overs to the autograd thread without an event last up to this (seen: 0.1 to 3 ms).
-MAX_HANDOVER_NS = 3_000_000
-#: Less than this between two stretches of Python is no stretch of its own.
-CRUMB_NS = 20_000
-_PASSIVE = (int(Doing.NOTHING), int(Doing.WAITING), int(Doing.LOCKED))
-_WEAK = (*_PASSIVE, int(Doing.PYTHON), int(Doing.ANNOTATED))
+Int64 = NDArray[np.int64]
 
 
 class Drivers:
@@ -65,8 +59,8 @@ class Drivers:
             lanes = (lane, *self._stand_ins(lane))
             layers = [self.own(n) for n in lanes]
             over = [*self._captures.get(lane, ()), *self._overhead]
-            whole = _with_overhead(self._unlocked(lane, _overlay(layers)), over)
-            judged = _judge_stretches(
+            whole = _with_overhead(self._unlocked(lane, overlaid(layers)), over)
+            judged = judge_stretches(
                 without_held(whole, self._trace), self._trace, lanes, self._marks.options
             )
             fine = self._within_spans(judged, lanes)
@@ -79,18 +73,21 @@ class Drivers:
         found = self._optimizers.get(lane)
         return disjoint([]) if found is None else found
 
-    def longest_row(self, lane: int, start: int, end: int) -> int:
-        """The slice that explains the longest stretch of ``[start, end)``, -1 for none."""
-        self.states(lane)
-        fine = self._fine[lane]
-        first = max(int(fine.start_ns.searchsorted(start, "right")) - 1, 0)
-        last = int(fine.start_ns.searchsorted(end, "left"))
-        if last - first <= 1:
-            return int(fine.row[first]) if last > first else -1
-        begins = np.maximum(fine.start_ns[first:last], start)
-        length = np.append(begins[1:], end) - begins
-        length[fine.row[first:last] < 0] = -1
-        return int(fine.row[first + int(length.argmax())])
+    def stretches(self, lane: Int64, start: Int64, end: Int64) -> Stretches:
+        """The stretches of one state that make up stretches of time of threads.
+
+        Args:
+            lane: int64 (n,), the thread of each.
+            start: int64 (n,), of each.
+            end: int64 (n,), of each.
+        """
+        each = [Stretches.none()]
+        for one in np.unique(lane).tolist():
+            at = np.flatnonzero(lane == one)
+            found = stretches_between(self.states(one), start[at], end[at])
+            row = longest_rows(self._fine[one], found.start_ns, found.end_ns)
+            each.append(replace(found, which=at[found.which], row=row))
+        return Stretches.together(each)
 
     def _within_spans(self, states: HostStates, lanes: tuple[int, ...]) -> HostStates:
         """Dispatch, and what else nothing better explains, named by what it is a part of."""
@@ -129,7 +126,7 @@ class Drivers:
             if other == lane or self._trace.lanes[other].pid != pid:
                 continue
             theirs = self.own(other)
-            time = distinct(np.concatenate((states.start_ns, theirs.start_ns)))
+            time = merged(states.start_ns, theirs.start_ns)
             state, drain, row = at_times(states, time)
             their_state, _, their_row = at_times(theirs, time)
             take = (state == Doing.LOCKED) & (their_state == loader)
@@ -149,31 +146,13 @@ def _joined(states: HostStates) -> HostStates:
     """Neighbours of one state as one stretch: a walk over gaps needs no more."""
     if not len(states.start_ns):
         return states
-    changed = np.diff(states.state) | np.diff(states.drain)
-    keep = np.concatenate(([True], changed != 0))
+    changed = states.state[1:] != states.state[:-1]
+    if states.drain is not states.state:
+        changed |= states.drain[1:] != states.drain[:-1]
+    keep = np.concatenate(([True], changed))
     return HostStates(
         states.start_ns[keep], states.state[keep], states.drain[keep], states.row[keep]
     )
-
-
-def _overlay(layers: list[HostStates]) -> HostStates:
-    """The first thread that visibly works, instant by instant; own thread first."""
-    if len(layers) == 1:
-        return layers[0]
-    time = distinct(np.concatenate([layer.start_ns for layer in layers]))
-    looked_up = [at_times(layer, time) for layer in layers]
-    state, drain, row = (column.copy() for column in looked_up[0])
-    # A bare annotation says less than another thread's operators.
-    open_ = any_of(state, (*_PASSIVE, Doing.ANNOTATED))
-    for other_state, other_drain, other_row in looked_up[1:]:
-        take = open_ & ~any_of(other_state, (*_PASSIVE, Doing.ANNOTATED))
-        state[take], drain[take], row[take] = other_state[take], other_drain[take], other_row[take]
-        open_ &= ~take
-    for other_state, other_drain, other_row in looked_up[1:]:
-        take = open_ & any_of(state, _PASSIVE) & (other_state == Doing.ANNOTATED)
-        take |= open_ & (state == Doing.NOTHING) & (other_state == Doing.WAITING)
-        state[take], drain[take], row[take] = other_state[take], other_drain[take], other_row[take]
-    return HostStates(time, state, drain, row)
 
 
 def _overhead_intervals(trace: Trace, marks: Marks) -> list[tuple[int, Intervals]]:
@@ -210,88 +189,12 @@ def _captures(trace: Trace) -> dict[int, list[tuple[int, Intervals]]]:
 def _with_overhead(states: HostStates, overhead: list[tuple[int, Intervals]]) -> HostStates:
     """Where the host shows no better cause, the profiler's event explains it."""
     for code, intervals in overhead:
-        time = distinct(np.concatenate((states.start_ns, intervals.start, intervals.end)))
+        time = merged(states.start_ns, intervals.start, intervals.end)
         state, drain, row = at_times(states, time)
         following = np.append(time[1:], time[-1] + 1)
         covered = Measure(intervals).between(time, following) > 0
-        take = covered & any_of(state, (*_WEAK, Doing.DISPATCH))
+        take = covered & any_of(state, (*WEAK, Doing.DISPATCH))
         state[take] = drain[take] = code
         row[take] = -1
         states = HostStates(time, state, drain, row)
     return states
-
-
-def _judge_stretches(
-    states: HostStates, trace: Trace, lanes: Sequence[int], options: Options
-) -> HostStates:
-    """Short stretches without an operator are dispatch; long ones are what they show."""
-    start, state = states.start_ns, states.state.copy()
-    if not len(start):
-        return states
-    # The autograd engine takes its time to wake a thread and to find the first node.
-    waiting = state == Doing.WAITING
-    state[waiting & (_run_lengths(start, waiting) < MAX_HANDOVER_NS)] = Doing.DISPATCH
-    weak = any_of(state, _WEAK)
-    lasts = _run_lengths(start, weak)
-    told = users_python(states, trace, weak, options)
-    short = (lasts < usual_pause(lasts, weak, shortest_ns(options))) & ~told
-    idle = short & without_launches(states, trace, weak, lanes)
-    short &= ~idle
-    state[weak & short] = Doing.DISPATCH
-    long = weak & ~short
-    python = long & ~idle & (state == Doing.PYTHON)
-    noted = np.flatnonzero(long & (state == Doing.ANNOTATED))
-    python[noted] = _names_it(states, trace, noted)
-    # A crumb between a frame's end and the next operator belongs to the Python around it.
-    crumb = long & ~python & (np.append(np.diff(start), 0) < CRUMB_NS)
-    python |= crumb & (np.append(False, python[:-1]) | np.append(python[1:], False))
-    wraps = _in_generated_code(states.row, trace, python)
-    state[wraps], python = Doing.DISPATCH, python & ~wraps
-    state[python] = cause_code("python-overhead")
-    state[long & ~python & ~wraps] = cause_code("unattributed")
-    drain = np.where(states.drain == states.state, state, states.drain).astype(np.int32)
-    return HostStates(start, state, drain, states.row)
-
-
-def _in_generated_code(
-    row: NDArray[np.int32], trace: Trace, among: NDArray[np.bool_]
-) -> NDArray[np.bool_]:
-    """Which stretches are Python that torch.compile wrote: it only dispatches."""
-    found = np.zeros(len(row), np.bool_)
-    generated = _generated_names(trace)
-    at = np.flatnonzero(among & (row >= 0))
-    if not generated.any() or not len(at):
-        return found
-    up = row[at].astype(np.int64)
-    while len(at):
-        hit = (trace.kind[up] == SliceKind.PYTHON) & generated[trace.name_id[up]]
-        found[at[hit]] = True
-        up = trace.parent[up].astype(np.int64)
-        going = ~hit & (up >= 0)
-        at, up = at[going], up[going]
-    return found
-
-
-@once_per_trace
-def _generated_names(trace: Trace) -> NDArray[np.bool_]:
-    return np.array([is_generated(text) for text in trace.strings], np.bool_)
-
-
-def _names_it(states: HostStates, trace: Trace, at: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Where an annotation is about little else than this stretch, it says what was done.
-
-    One around a whole iteration says nothing about a hole in it.
-    """
-    row = np.maximum(states.row[at], 0)
-    length = np.append(np.diff(states.start_ns), 0)[at]
-    whole = trace.end_ns[row] - trace.start_ns[row]
-    return np.asarray((states.row[at] >= 0) & (2 * length >= whole))
-
-
-def _run_lengths(start: NDArray[np.int64], member: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """For each stretch, how long the run of members or others around it lasts."""
-    first = np.flatnonzero(np.diff(member.astype(np.int8), prepend=~member[:1]))
-    begins = start[first]
-    length = np.append(begins[1:], np.iinfo(np.int64).max) - begins
-    run = np.searchsorted(first, np.arange(len(start)), "right") - 1
-    return np.asarray(length[run], np.int64)

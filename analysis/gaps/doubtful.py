@@ -5,8 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from whichlayer.analysis.gaps.calibrate import Calibration
 from whichlayer.analysis.trace.columns import Trace
+
+Int32 = NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +35,17 @@ class Doubtful:
         ends = {int(trace.end_ns[row]): row for row in rows}
         return cls(frozenset(rows), ends, calibration.trusted)
 
-    def beside(self, start_ns: int, next_row: int) -> bool:
-        """Whether what is idle from here until an activity (-1 for none) is unknown."""
-        return not self.trusted or self.culprit(start_ns, next_row) >= 0
+    def culprits(self, start_ns: NDArray[np.int64], next_row: NDArray[np.int32]) -> Int32:
+        """The row whose time is wrong beside each idle piece, -1 where it is no single one's.
 
-    def culprit(self, start_ns: int, next_row: int) -> int:
-        """The row whose time is wrong, -1 where it is no single one's."""
-        if next_row in self.rows:
-            return next_row
-        return self.ends.get(start_ns, -1)
+        Args:
+            start_ns: int64 (n,), since when it is idle.
+            next_row: int32 (n,), the activity that ends it, -1 for none.
+        """
+        found = np.full(len(start_ns), -1, np.int32)
+        if self.rows:
+            after = np.isin(start_ns, list(self.ends))
+            found[after] = [self.ends[time] for time in start_ns[after].tolist()]
+            before = np.isin(next_row, list(self.rows))
+            found[before] = next_row[before]
+        return found

@@ -9,10 +9,12 @@ later call is not recorded.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from whichlayer.analysis.gaps.catalogue import cause_code
 from whichlayer.analysis.gaps.first_calls import is_first_call
 from whichlayer.analysis.gaps.host import Doing, HostStates
+from whichlayer.analysis.intervals import blocks
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import SliceKind
 
@@ -33,27 +35,41 @@ def without_held(states: HostStates, trace: Trace) -> HostStates:
         trace: the recording.
     """
     state, row = states.state, states.row
-    if not len(state):
-        return states
-    opens = np.flatnonzero(
-        np.concatenate(([True], (state[1:] != state[:-1]) | (row[1:] != row[:-1])))
-    )
-    start = states.start_ns[opens]
-    lasts = np.append(start[1:], states.start_ns[-1]) - start
-    owner = row[opens]
-    told = (state[opens] == Doing.DISPATCH) & (owner >= 0)
-    kind = trace.kind[np.maximum(owner, 0)]
-    told &= (kind == SliceKind.CPU_OP) | (kind == SliceKind.RUNTIME)
-    held = np.flatnonzero(told & (lasts >= LEAST_NS))
-    held = held[~np.isin(owner[held], trace.launch)]
-    if not len(held):
+    first, end = _long_runs(states)
+    told = (state[first] == Doing.DISPATCH) & (row[first] >= 0)
+    first, end = first[told], end[told]
+    kind = trace.kind[row[first]]
+    held = (kind == SliceKind.CPU_OP) | (kind == SliceKind.RUNTIME)
+    held &= ~np.isin(row[first], trace.launch)
+    if not held.any():
         return states
     changed = state.copy()
-    ends = np.append(opens[1:], len(state))
-    for at in held.tolist():
-        call = int(owner[at])
-        first = int(trace.end_ns[call] - trace.start_ns[call]) >= FIRST_NS
-        first = first and is_first_call(trace, call)
-        changed[opens[at] : ends[at]] = cause_code("module-load" if first else "unattributed")
-    drain = np.where(states.drain == state, changed, states.drain).astype(np.int32)
+    for low, high in zip(first[held].tolist(), end[held].tolist(), strict=True):
+        call = int(row[low])
+        once = int(trace.end_ns[call] - trace.start_ns[call]) >= FIRST_NS
+        once = once and is_first_call(trace, call)
+        changed[low:high] = cause_code("module-load" if once else "unattributed")
+    drain = changed
+    if states.drain is not state:
+        drain = np.where(states.drain == state, changed, states.drain).astype(np.int32)
     return HostStates(states.start_ns, changed, drain, row)
+
+
+def _long_runs(states: HostStates) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Runs of stretches of one state and slice that last long: first stretch and end of each."""
+    start, state, row = states.start_ns, states.state, states.row
+    found: list[NDArray[np.int64]] = []
+    open_ = np.zeros(min(len(start), 1), np.int64)
+    for block in blocks(len(start)):
+        low, high = block.start or 1, block.stop
+        changes = (state[low:high] != state[low - 1 : high - 1]) | (
+            row[low:high] != row[low - 1 : high - 1]
+        )
+        opens = np.concatenate((open_, np.flatnonzero(changes) + low))
+        long = np.flatnonzero(np.diff(start[opens]) >= LEAST_NS)
+        found.append(np.stack((opens[long], opens[long + 1])))
+        open_ = opens[-1:]
+    if len(start) and int(start[-1] - start[open_[0]]) >= LEAST_NS:
+        found.append(np.array([open_, [len(start)]], np.int64))
+    first, end = np.concatenate([np.empty((2, 0), np.int64), *found], axis=1)
+    return first, end

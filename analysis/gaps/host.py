@@ -104,46 +104,76 @@ class Marks:
 
     @staticmethod
     def _by_name(trace: Trace) -> NDArray[np.int32]:
-        keys = (
-            trace.name_id.astype(np.int64) * 16 + trace.kind
-        ) * 65536 + trace.category_id.astype(np.int64) % 65536
-        unique, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-        codes = np.empty(len(unique), np.int32)
-        for i, row in enumerate(first.tolist()):
-            codes[i] = _classify(
-                trace.name(row),
-                SliceKind(int(trace.kind[row])),
-                trace.strings[int(trace.category_id[row])],
-            )
-        return codes[inverse]
+        """What each slice's name, kind and category say."""
+        sort = trace.category_id * len(SliceKind) + trace.kind
+        # Nearly every name has one kind and category, those of its first slice.
+        first = np.zeros(len(trace.strings), np.int32)
+        first[trace.name_id[::-1]] = np.arange(len(trace) - 1, -1, -1, dtype=np.int32)
+        used = np.zeros(len(trace.strings), np.bool_)
+        used[trace.name_id] = True
+        codes = np.zeros(len(trace.strings), np.int32)
+        for name in np.flatnonzero(used).tolist():
+            codes[name] = _classify_row(trace, int(first[name]))
+        code = codes[trace.name_id]
+        other = np.flatnonzero(sort != sort[first[trace.name_id]])
+        keys = trace.name_id[other].astype(np.int64) << 32 | sort[other]
+        _, first, which = np.unique(keys, return_index=True, return_inverse=True)
+        told = [_classify_row(trace, row) for row in other[first].tolist()]
+        code[other] = np.array(told, np.int32)[which]
+        return code
 
     def _mark_cpu_operators(self, trace: Trace) -> None:
         """Operators that last and never call the runtime work in host memory."""
-        calls = np.zeros(len(trace), bool)
-        up = np.unique(trace.parent[trace.kind == SliceKind.RUNTIME])
-        up = up[up >= 0]
-        while len(up):
-            calls[up] = True
-            up = np.unique(trace.parent[up])
-            up = up[up >= 0]
-            up = up[~calls[up]]
+        calls = _around(trace, np.flatnonzero(trace.kind == SliceKind.RUNTIME))
+        operator = trace.kind == SliceKind.CPU_OP
+        dispatches = operator & (self.code == Doing.DISPATCH)
         least_ns = 1000 * threshold(self.options, "cpu-operator", "min_us")
         long = trace.end_ns - trace.start_ns >= least_ns
-        alone = (trace.kind == SliceKind.CPU_OP) & ~calls & long & (self.code == Doing.DISPATCH)
-        code = cause_code("cpu-operator")
-        communicates = cause_code("exposed-comm")
-        for row in np.flatnonzero(alone).tolist():
-            # A part of an operator that launches is part of its dispatch.
-            around = trace.enclosing(row)
-            part = any(
-                calls[r] and trace.kind[r] == SliceKind.CPU_OP and self.code[r] == Doing.DISPATCH
-                for r in around
-            )
-            name = trace.name(row)
-            if _COMMUNICATION.match(name):
-                self.code[row] = communicates
-            elif not part and _OPERATOR.match(name) and not _NO_WORK.search(name):
-                self.code[row] = code
+        rows = np.flatnonzero(dispatches & ~calls & long)
+        names, which = np.unique(trace.name_id[rows], return_inverse=True)
+        texts = [trace.strings[name] for name in names.tolist()]
+        communicates = [_COMMUNICATION.match(text) is not None for text in texts]
+        works = [bool(_OPERATOR.match(text)) and not _NO_WORK.search(text) for text in texts]
+        # A part of an operator that launches is part of its dispatch.
+        part = _inside_any(trace, rows, dispatches & calls)
+        self.code[rows[np.array(works, np.bool_)[which] & ~part]] = cause_code("cpu-operator")
+        self.code[rows[np.array(communicates, np.bool_)[which]]] = cause_code("exposed-comm")
+
+
+def _around(trace: Trace, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Which slices are around any of these rows: bool (slices,)."""
+    around = np.zeros(len(trace), np.bool_)
+    seen = np.empty(len(trace), np.int32)
+    up = trace.parent[rows]
+    while True:
+        up = up[up >= 0]
+        up = up[~around[up]]
+        # Of several rows in one slice, one goes on.
+        seen[up] = np.arange(len(up), dtype=np.int32)
+        up = up[seen[up] == np.arange(len(up))]
+        if not len(up):
+            return around
+        around[up] = True
+        up = trace.parent[up]
+
+
+def _inside_any(
+    trace: Trace, rows: NDArray[np.intp], chosen: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Whether each of these rows is inside of a chosen slice."""
+    inside = np.zeros(len(rows), np.bool_)
+    at, up = np.arange(len(rows)), trace.parent[rows]
+    while len(at):
+        at, up = at[up >= 0], up[up >= 0]
+        hit = chosen[up]
+        inside[at[hit]] = True
+        at, up = at[~hit], trace.parent[up[~hit]]
+    return inside
+
+
+def _classify_row(trace: Trace, row: int) -> int:
+    kind = SliceKind(int(trace.kind[row]))
+    return _classify(trace.name(row), kind, trace.strings[int(trace.category_id[row])])
 
 
 def _classify(name: str, kind: SliceKind, category: str) -> int:

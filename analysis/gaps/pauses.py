@@ -8,6 +8,8 @@ recorded, nor where the thread launches nothing for milliseconds of mostly pause
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +35,47 @@ _FEWEST = 20
 #: A thread that dispatches launches something within this time.
 _NO_LAUNCH_NS = 5_000_000
 
+#: The end of what has none.
+_NEVER = np.iinfo(np.int64).max
+
 _BUILT_IN = "<built-in"
+
+
+@dataclass(frozen=True, slots=True)
+class Pauses:
+    """Some of a thread's stretches, and the runs that they make up.
+
+    Attributes:
+        at: intp (n,), which stretches.
+        length: int64 (n,), how long each lasts; 0 for the thread's last.
+        run: intp (n,), the run that each belongs to.
+        run_lasts: int64 (runs,), how long each run lasts; the thread's last has no end.
+    """
+
+    at: NDArray[np.intp]
+    length: Int64
+    run: NDArray[np.intp]
+    run_lasts: Int64
+
+    @classmethod
+    def of(cls, states: HostStates, member: Bool) -> Pauses:
+        """The stretches that are members, and their runs."""
+        start = states.start_ns
+        at = np.flatnonzero(member)
+        opens = np.concatenate(([True], at[1:] != at[:-1] + 1))[: len(at)]
+        after = at + 1
+        after[-1:] = np.minimum(after[-1:], len(start) - 1)
+        length = start[after] - start[at]
+        first = np.flatnonzero(opens)
+        closes = at[np.append(first[1:], len(at))[: len(first)] - 1] + 1
+        ends = start[np.minimum(closes, len(start) - 1)]
+        ends[closes == len(start)] = _NEVER
+        return cls(at, length, np.cumsum(opens) - 1, ends - start[at[first]])
+
+    @property
+    def lasts(self) -> Int64:
+        """How long the run of each stretch lasts: int64 (n,)."""
+        return np.asarray(self.run_lasts[self.run])
 
 
 def shortest_ns(options: Options) -> float:
@@ -41,16 +83,13 @@ def shortest_ns(options: Options) -> float:
     return 1000 * threshold(options, "python-overhead", "min_us")
 
 
-def usual_pause(lasts: Int64, weak: Bool, least_ns: float) -> float:
+def usual_pause(pauses: Int64, least_ns: float) -> float:
     """Up to how long this thread pauses between operators without that meaning anything.
 
     Args:
-        lasts: int64 (n,), for each stretch how long the pause is that it belongs to.
-        weak: bool (n,), which stretches are pauses.
+        pauses: int64 (n,), how long each lasts.
         least_ns: shorter pauses never mean anything (:func:`shortest_ns`).
     """
-    starts = weak & np.concatenate(([True], ~weak[:-1]))
-    pauses = lasts[starts]
     if len(pauses) < _FEWEST:
         return least_ns
     median, most = np.percentile(pauses, [50, 90])
@@ -58,18 +97,32 @@ def usual_pause(lasts: Int64, weak: Bool, least_ns: float) -> float:
     return max(least_ns, min(usual, _LONGEST_NS))
 
 
-def users_python(states: HostStates, trace: Trace, weak: Bool, options: Options) -> Bool:
+def users_python(
+    pauses: Pauses,
+    states: HostStates,
+    trace: Trace,
+    doing: NDArray[np.int32],
+    options: Options,
+) -> Bool:
     """Stretches in which the user's own Python runs, of pauses that hold enough of it.
 
     A frame of PyTorch's or of a package between two operators is dispatch; a function of
     Python's own counts for whoever calls it.
+
+    Args:
+        pauses: the stretches.
+        states: of the thread.
+        trace: the recording.
+        doing: int32 (stretches,), their states.
+        options: what is the user's own, and how long a pause means something.
     """
-    found = np.zeros(len(states.start_ns), np.bool_)
-    at = np.flatnonzero(weak & (states.state == Doing.PYTHON) & (states.row >= 0))
+    found = np.zeros(len(pauses.at), np.bool_)
+    row = states.row[pauses.at]
+    at = np.flatnonzero((doing == Doing.PYTHON) & (row >= 0))
     if not len(at):
         return found
     users, built_in = _frames(trace, options.source_roots)
-    up = states.row[at].astype(np.int64)
+    up = row[at].astype(np.int64)
     while len(at):
         frame = trace.kind[up] == SliceKind.PYTHON
         name = trace.name_id[up]
@@ -77,24 +130,23 @@ def users_python(states: HostStates, trace: Trace, weak: Bool, options: Options)
         parent = trace.parent[up].astype(np.int64)
         going = (~frame | built_in[name]) & (parent >= 0)
         at, up = at[going], parent[going]
-    length = np.append(np.diff(states.start_ns), 0)
-    pause = np.cumsum(weak & np.concatenate(([True], ~weak[:-1])))
-    total = np.bincount(pause[found], length[found], minlength=int(pause[-1]) + 1)
-    return np.asarray(found & (total[pause] >= shortest_ns(options)))
+    total = np.bincount(pauses.run[found], pauses.length[found], minlength=len(pauses.run_lasts))
+    return np.asarray(found & (total[pauses.run] >= shortest_ns(options)))
 
 
-def without_launches(states: HostStates, trace: Trace, weak: Bool, lanes: Sequence[int]) -> Bool:
+def without_launches(
+    pauses: Pauses, states: HostStates, trace: Trace, lanes: Sequence[int]
+) -> Bool:
     """Pauses of times without a launch of these threads that are mostly pauses."""
     launches = _launch_starts(trace)
     none = np.empty(0, np.int64)
     starts = np.sort(np.concatenate([none, *(launches[n] for n in lanes if n in launches)]))
     if len(starts) < 2:
-        return np.zeros(len(weak), np.bool_)
-    length = np.append(np.diff(states.start_ns), 0)
-    between = np.searchsorted(starts, states.start_ns, "right")
-    paused = np.bincount(between[weak], length[weak], minlength=len(starts) + 1)
+        return np.zeros(len(pauses.at), np.bool_)
+    between = np.searchsorted(starts, states.start_ns[pauses.at], "right")
+    paused = np.bincount(between, pauses.length, minlength=len(starts) + 1)
     whole = np.concatenate(([0], np.diff(starts), [0]))
-    return np.asarray(weak & (whole[between] >= _NO_LAUNCH_NS) & (2 * paused >= whole)[between])
+    return np.asarray((whole[between] >= _NO_LAUNCH_NS) & (2 * paused >= whole)[between])
 
 
 @once_per_trace
@@ -116,6 +168,12 @@ def _frames(trace: Trace, roots: tuple[str, ...]) -> tuple[Bool, Bool]:
 @once_per_trace
 def _launch_starts(trace: Trace) -> dict[int, Int64]:
     """When each thread launched GPU work."""
-    rows = np.unique(trace.launch[trace.launch >= 0])
-    lane = trace.lane_id[rows]
-    return {one: trace.start_ns[rows[lane == one]] for one in np.unique(lane).tolist()}
+    is_launch = np.zeros(len(trace), np.bool_)
+    is_launch[trace.launch[trace.launch >= 0]] = True
+    rows = np.flatnonzero(is_launch)
+    at = np.searchsorted(rows, trace.lane_rows).tolist()
+    return {
+        lane: trace.start_ns[rows[low:high]]
+        for lane, (low, high) in enumerate(pairwise(at))
+        if high > low
+    }

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from whichlayer.analysis.gaps.catalogue import cause_ids
 from whichlayer.analysis.gaps.host import Doing, HostStates
-from whichlayer.analysis.intervals import distinct
+from whichlayer.analysis.intervals import distinct, merged
 
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
@@ -46,10 +47,10 @@ def disjoint(spans: list[tuple[int, int, int]]) -> Spans:
 
 def any_of(state: Int32, codes: Collection[int]) -> NDArray[np.bool_]:
     """Where a state is one of a few; ``numpy.isin`` takes five times as long."""
-    found = np.zeros(len(state), np.bool_)
-    for code in codes:
-        found |= state == code
-    return found
+    # States of no cause are negative: they count from the end of the table.
+    table = np.zeros(len(cause_ids()) + len(Doing), np.bool_)
+    table[[int(code) for code in codes]] = True
+    return np.asarray(table[state])
 
 
 def at_times(states: HostStates, time: Int64) -> tuple[Int32, Int32, Int32]:
@@ -77,7 +78,7 @@ def relabelled(states: HostStates, spans: Spans, code: int, among: Collection[in
     """
     if not len(spans) or not len(states.start_ns):
         return states
-    time = distinct(np.concatenate((states.start_ns, spans.start_ns, spans.end_ns)))
+    time = merged(states.start_ns, distinct(np.concatenate((spans.start_ns, spans.end_ns))))
     state, drain, row = at_times(states, time)
     at = np.searchsorted(spans.start_ns, time, "right") - 1
     inside = (at >= 0) & (time < spans.end_ns[np.maximum(at, 0)])

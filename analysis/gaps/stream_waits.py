@@ -15,6 +15,9 @@ from whichlayer.analysis.gaps.remembered import once_per_trace
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import GPU_WORK, SliceKind
 
+Int32 = NDArray[np.int32]
+Int64 = NDArray[np.int64]
+
 #: A stream that was still busy this shortly before has not waited for another one.
 FREE_NS = 1_000
 #: Clocks and rounding: recorded work may begin this much before what it waited for has ended.
@@ -37,33 +40,44 @@ class StreamWaits:
         self._latest = np.maximum.accumulate(latest) if len(end) else latest
         self._before = _before_on_stream(activities)
 
-    def waited_for(self, following: int, piece_start: int, within_ns: int) -> int:
-        """The trace row of the work that an activity waited for, -1 where that is not known.
+    def waited_for(self, following: Int64, piece_start: Int64, within_ns: Int64) -> Int32:
+        """The trace rows of the work that activities waited for, -1 where that is not known.
 
         Args:
-            following: the activity.
-            piece_start: when the device had become idle, to judge by the times as well; -1 to
-                go by recorded events alone.
-            within_ns: work that ended longer than this before explains nothing.
+            following: int64 (n,), the activities.
+            piece_start: int64 (n,), when the device had become idle, to judge by the times as
+                well; -1 to go by recorded events alone.
+            within_ns: int64 (n,), work that ended longer than this before explains nothing.
         """
-        activities = self._activities
-        before = int(self._before[following])
+        found = self._by_times(following, piece_start)
         if self._recorded is not None:
-            since = int(activities.launch[before]) if before >= 0 else -1
-            told = self._recorded.waited_for(int(activities.row[following]), since, within_ns)
-            if told >= 0:
-                return told
-        if piece_start < 0 or following == 0:
-            return -1
-        other = int(self._latest[following - 1])
-        if activities.lane[other] == activities.lane[following]:
-            return -1
-        own_end = int(activities.end_ns[before]) if before >= 0 else -1
+            asked = zip(following.tolist(), within_ns.tolist(), strict=True)
+            told = np.array([self._by_events(*each) for each in asked], np.int32)
+            found = np.where(told >= 0, told, found)
+        return found
+
+    def _by_events(self, following: int, within_ns: int) -> int:
+        """What recorded events tell that one activity waited for."""
+        assert self._recorded is not None
+        before = int(self._before[following])
+        since = int(self._activities.launch[before]) if before >= 0 else -1
+        return self._recorded.waited_for(int(self._activities.row[following]), since, within_ns)
+
+    def _by_times(self, following: Int64, piece_start: Int64) -> Int32:
+        """The work that had just ended where all but that had been ready."""
+        activities = self._activities
+        found = np.full(len(following), -1, np.int32)
+        asked = np.flatnonzero((piece_start >= 0) & (following > 0))
+        following, piece_start = following[asked], piece_start[asked]
+        other, before = self._latest[following - 1], self._before[following]
+        own_end = np.where(before >= 0, activities.end_ns[before], -1)
         free = own_end + FREE_NS <= piece_start
-        launch = int(activities.launch[following])
-        queued = launch >= 0 and int(self._trace.end_ns[launch]) <= piece_start
-        ended = int(activities.end_ns[other]) == piece_start
-        return int(activities.row[other]) if free and queued and ended else -1
+        launch = activities.launch[following]
+        queued = (launch >= 0) & (self._trace.end_ns[launch] <= piece_start)
+        waited = free & queued & (activities.lane[other] != activities.lane[following])
+        waited &= activities.end_ns[other] == piece_start
+        found[asked[waited]] = activities.row[other[waited]]
+        return found
 
 
 def _before_on_stream(activities: Activities) -> NDArray[np.int64]:

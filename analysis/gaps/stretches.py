@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from whichlayer.analysis.gaps.blocking import BlockingCopy
 from whichlayer.analysis.gaps.catalogue import cause_code
 from whichlayer.analysis.gaps.host import Doing, HostStates, Marks
-from whichlayer.analysis.intervals import distinct
+from whichlayer.analysis.intervals import blocks, merged
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import SliceKind
 
@@ -32,16 +32,16 @@ class _Nesting:
     """Which slice of a thread is around which, and which is the innermost when.
 
     Attributes:
-        outer: int64 (n,), the slice around each when it begins, -1 for none.
-        level: int64 (n,), greater than that of ``outer``.
+        outer: int32 (n,), the slice around each when it begins, -1 for none.
+        level: int32 (n,), greater than that of ``outer``.
         time: int64 (m,), every edge of a slice once, ascending.
-        innermost: int64 (m,), the innermost slice from each time on, -1 for none.
+        innermost: int32 (m,), the innermost slice from each time on, -1 for none.
     """
 
-    outer: Int64
-    level: Int64
+    outer: Int32
+    level: Int32
     time: Int64
-    innermost: Int64
+    innermost: Int32
 
 
 def host_states(trace: Trace, marks: Marks, lane: int) -> HostStates:
@@ -58,40 +58,47 @@ def host_states(trace: Trace, marks: Marks, lane: int) -> HostStates:
         return HostStates(np.empty(0, np.int64), none, none, none)
     nesting = _by_parents(trace, first, last) or _by_stack(trace, first, last)
     state, why = _explained(trace, marks, first, last, nesting)
-    inside = nesting.innermost >= 0
-    state = np.where(inside, state[nesting.innermost], Doing.NOTHING).astype(np.int32)
-    row = np.where(inside, why[nesting.innermost], -1).astype(np.int32)
+    # What is inside of no slice, -1, takes the last.
+    state = np.append(state, np.int32(Doing.NOTHING))[nesting.innermost]
+    row = np.append(why, np.int32(-1))[nesting.innermost]
     if (state == _BLOCKED).any():
-        states = _split_blocking(nesting.time, state, row, marks.blocking, trace)
-    else:
-        states = HostStates(nesting.time, state, state, row)
-    return states
+        return _split_blocking(nesting.time, state, row, marks.blocking, trace)
+    return HostStates(nesting.time, state, state, row)
 
 
 def _by_parents(trace: Trace, first: int, last: int) -> _Nesting | None:
     """The nesting that the trace itself knows; None where slices cross."""
     start, end = trace.start_ns[first:last], trace.end_ns[first:last]
-    parent = trace.parent[first:last].astype(np.int64)
-    parent = np.where(parent >= 0, parent - first, -1)
+    parent = np.maximum(trace.parent[first:last] - first, -1)
     siblings = np.argsort(parent, kind="stable")
     one, next_ = siblings[:-1], siblings[1:]
     if ((parent[one] == parent[next_]) & (start[next_] < end[one])).any():
         return None
-    time = distinct(np.concatenate((start, end)))
-    innermost = _climbed(np.searchsorted(start, time, "right") - 1, time, end, parent)
+    time = merged(start, end)
+    innermost = np.empty(len(time), np.int32)
+    for block in blocks(len(time)):
+        begun = np.searchsorted(start, time[block], "right") - 1
+        innermost[block] = _climbed(begun, time[block], end, parent)
     # A slice without length is over before the next begins at the same instant.
-    outer = _climbed(parent, start, end, parent)
-    return _Nesting(outer, trace.depth[first:last].astype(np.int64), time, innermost)
+    outer = np.empty(len(parent), np.int32)
+    for block in blocks(len(parent)):
+        outer[block] = _climbed(parent[block], start[block], end, parent)
+    return _Nesting(outer, trace.depth[first:last], time, innermost)
 
 
-def _climbed(index: Int64, time: Int64, end: Int64, parent: Int64) -> Int64:
+def _climbed(
+    index: NDArray[np.signedinteger], time: Int64, end: Int64, parent: Int32
+) -> NDArray[np.signedinteger]:
     """Each slice, or the first around it that has not ended at its time."""
     index = index.copy()
     at = np.flatnonzero(index >= 0)
+    now = index[at]
     while len(at):
-        at = at[end[index[at]] <= time[at]]
-        index[at] = parent[index[at]]
-        at = at[index[at] >= 0]
+        ended = end[now] <= time[at]
+        at = at[ended]
+        index[at] = now = parent[now[ended]]
+        inside = now >= 0
+        at, now = at[inside], now[inside]
     return index
 
 
@@ -119,10 +126,10 @@ def _by_stack(trace: Trace, first: int, last: int) -> _Nesting:
         times.append(begin)
         innermost.append(i)
     leave_until(None)
-    time, inner = np.array(times, np.int64), np.array(innermost, np.int64)
+    time, inner = np.array(times, np.int64), np.array(innermost, np.int32)
     last_said = np.concatenate((time[1:] > time[:-1], [True]))
     return _Nesting(
-        np.array(outer, np.int64), np.array(level, np.int64), time[last_said], inner[last_said]
+        np.array(outer, np.int32), np.array(level, np.int32), time[last_said], inner[last_said]
     )
 
 
