@@ -144,7 +144,7 @@ def _explained(
     is_blocking = np.zeros(last - first, np.bool_)
     is_blocking[blocking] = True
     cpu_operator = cause_code("cpu-operator")
-    compiles = cause_code("recompile")
+    compiles, loads = cause_code("recompile"), cause_code("module-load")
     order = np.argsort(nesting.level, kind="stable")
     levels = np.flatnonzero(np.diff(nesting.level[order])) + 1
     for rows in np.split(order, levels):
@@ -160,12 +160,16 @@ def _explained(
         # holds, but Python that it calls for long is Python; a step explains nothing. The
         # work of a CPU operator says less than any mark around it, and whatever a compile
         # loads, measures and waits for would not be without it.
-        open_ = ~same & ((code < 0) | (code == cpu_operator) | (outer == compiles))
+        framed = trace.kind[np.maximum(outer_why, 0)] == SliceKind.PYTHON
+        whole = (outer == compiles) | ((outer == loads) & framed)
+        open_ = ~same & ((code < 0) | (code == cpu_operator) | whole)
         inherits = (code == Doing.NOTHING) | ((outer == Doing.DISPATCH) & (code == Doing.ANNOTATED))
         takes = open_ & ((outer >= 0) | (outer == _BLOCKED) | inherits)
         state[inner] = np.where(takes, outer, code)
         why[inner] = np.where(takes, outer_why, why[inner])
-        blocked = rows[is_blocking[rows] & (state[rows] != compiles)]
+        framed = trace.kind[np.maximum(why[rows], 0)] == SliceKind.PYTHON
+        theirs = (state[rows] == compiles) | ((state[rows] == loads) & framed)
+        blocked = rows[is_blocking[rows] & ~theirs]
         state[blocked], why[blocked] = _BLOCKED, blocked + first
     return state, why
 

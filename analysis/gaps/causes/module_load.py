@@ -2,7 +2,8 @@
 
 Kernels are loaded lazily at their first launch; in steady state none should be. A launch
 call that lasts far longer than this recording's others with nothing queued before it is
-this as well.
+this as well, and so is what Triton does to compile and to try out a kernel of the program's own
+(what torch.compile generates is ``recompile``).
 """
 
 from __future__ import annotations
@@ -30,10 +31,17 @@ _CALL = re.compile(
 _OVERHEAD = re.compile(
     r"Lazy Function Loading|Runtime Triggered Module Loading|Driver Compiler", re.IGNORECASE
 )
+#: Triton's compiler and autotuner at work, not the look-ups of every launch.
+_TRITON = re.compile(
+    r"triton/(compiler/compiler\.py\(\d+\): compile|runtime/jit\.py\(\d+\): _do_compile"
+    r"|runtime/autotuner\.py\(\d+\): (_bench|benchmark)|testing\.py\(\d+\): do_bench\w*)$"
+)
 
 
 def marks(name: str, kind: SliceKind, category: str) -> bool:
     """Whether a slice of this name loads or compiles device code."""
     if kind == SliceKind.OVERHEAD:
         return _OVERHEAD.search(name) is not None
+    if kind == SliceKind.PYTHON:
+        return _TRITON.search(name.replace("\\", "/")) is not None
     return kind == SliceKind.RUNTIME and _CALL.match(name) is not None
