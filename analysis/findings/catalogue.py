@@ -1,12 +1,15 @@
-"""Every rule that whichlayer has: the causes of gaps, and the rules about kernels and ranks."""
+"""Every rule that whichlayer has: causes of gaps, rules about kernels and ranks, verdicts."""
 
 from __future__ import annotations
 
 from functools import cache
+from types import ModuleType
 
 from whichlayer.analysis.communication import rules as job_rules
+from whichlayer.analysis.custom_kernel import rule as custom_kernel
 from whichlayer.analysis.gaps.catalogue import cause_rules
 from whichlayer.analysis.kernels import rules
+from whichlayer.analysis.memory import churn
 from whichlayer.analysis.rule import Rule, rule_modules
 
 
@@ -16,8 +19,13 @@ def kernel_rules() -> dict[str, Rule]:
     return {module.RULE.id: module.RULE for module in rule_modules(rules)}
 
 
+#: Modules of the rules of verdicts, which need no kernel or gap of their own.
+VERDICTS: tuple[ModuleType, ...] = (custom_kernel, churn)
+
+
 @cache
 def all_rules() -> dict[str, Rule]:
     """Every rule by id."""
     ranks = {module.RULE.id: module.RULE for module in rule_modules(job_rules)}
-    return {**cause_rules(), **kernel_rules(), **ranks}
+    verdicts = {module.RULE.id: module.RULE for module in VERDICTS}
+    return {**cause_rules(), **kernel_rules(), **ranks, **verdicts}

@@ -10,22 +10,23 @@ from typing import Any
 from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.report import json_values as values
 from whichlayer.analysis.report.json_communication import communication_fields
+from whichlayer.analysis.report.json_compile import compile_fields
 from whichlayer.analysis.report.json_coverage import coverage_fields
 from whichlayer.analysis.report.json_covered import covered_fields
+from whichlayer.analysis.report.json_custom_kernel import custom_kernel_rows
 from whichlayer.analysis.report.json_launches import launch_rows
+from whichlayer.analysis.report.json_memory import memory_fields
+from whichlayer.analysis.report.json_precision import precision_fields
 from whichlayer.analysis.report.json_steps import step_fields
 from whichlayer.analysis.report.json_tables import finding_rows, gap_rows, kernel_rows, layer_fields
 from whichlayer.analysis.report.json_trace import device_rows, step_rows, trace_fields
+from whichlayer.analysis.report.json_vendor import vendor_fields
 from whichlayer.analysis.results import Analysis, Budget
 
 SCHEMA_VERSION = 1
 
-#: Fields of the contract that nothing computes yet, with what would fill them.
-NOT_ANALYSED = {
-    "custom_kernel": "whether a custom kernel is justified is not analysed yet",
-    "vendor": "what ties the program to one vendor is not analysed yet",
-    "compile": "what torch.compile made is not analysed yet",
-}
+#: Fields of the contract that nothing computes, with what would fill them: none any more.
+NOT_ANALYSED: dict[str, str] = {}
 
 
 def render(analysis: Analysis) -> bytes:
@@ -66,7 +67,11 @@ def render(analysis: Analysis) -> bytes:
         **communication_fields(analysis),
         "launches": values.rows(launch_rows(analysis)),
         **covered_fields(analysis),
-        **dict.fromkeys(NOT_ANALYSED),
+        "custom_kernel": values.rows(custom_kernel_rows(analysis)),
+        **vendor_fields(analysis),
+        "compile": compile_fields(analysis),
+        "precision": precision_fields(analysis),
+        "memory": memory_fields(analysis),
         "not_analysed": NOT_ANALYSED,
     }
     return values.document(fields)

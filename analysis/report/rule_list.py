@@ -8,6 +8,7 @@ from inspect import getdoc
 from itertools import chain
 from types import ModuleType
 
+from whichlayer.analysis.findings.catalogue import VERDICTS
 from whichlayer.analysis.quality.catalogue import gate_modules
 from whichlayer.analysis.quality.gate import Effect, Gate
 from whichlayer.analysis.report.text_layout import wrap
@@ -31,12 +32,12 @@ _MARKUP = re.compile(r"(?::[a-z]+(?::[a-z]+)?:)?(`{1,2})~?(.+?)\1", re.DOTALL)
 
 
 def every_rule() -> dict[str, tuple[Rule, ModuleType]]:
-    """Each rule with the module that explains it, by id: gap causes, then kernels, then ranks."""
+    """Each rule with the module that explains it, by id: gap causes, kernels, ranks, verdicts."""
     from whichlayer.analysis.communication import rules as job_rules
     from whichlayer.analysis.gaps import causes
     from whichlayer.analysis.kernels import rules
 
-    modules = chain(rule_modules(causes), rule_modules(rules), rule_modules(job_rules))
+    modules = chain(rule_modules(causes), rule_modules(rules), rule_modules(job_rules), VERDICTS)
     return {module.RULE.id: (module.RULE, module) for module in modules}
 
 

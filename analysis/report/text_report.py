@@ -14,15 +14,20 @@ from whichlayer.analysis.ranks import find_rank, find_world_size
 from whichlayer.analysis.report.advice import RECORDING_SNIPPET, recording_advice
 from whichlayer.analysis.report.text_budget import budget_lines
 from whichlayer.analysis.report.text_communication import collective_lines, copy_lines
+from whichlayer.analysis.report.text_compile import compile_lines
 from whichlayer.analysis.report.text_coverage import coverage_lines, throughput_lines
 from whichlayer.analysis.report.text_covered import covered_lines
+from whichlayer.analysis.report.text_custom_kernel import custom_kernel_lines
 from whichlayer.analysis.report.text_findings import finding_lines
 from whichlayer.analysis.report.text_kernels import kernel_lines
 from whichlayer.analysis.report.text_launches import launch_lines
 from whichlayer.analysis.report.text_layout import Column, columns_of, fit_path, table, wrap
+from whichlayer.analysis.report.text_memory import memory_lines
+from whichlayer.analysis.report.text_precision import precision_lines
 from whichlayer.analysis.report.text_quality import quality_lines
 from whichlayer.analysis.report.text_recording import recording_lines
 from whichlayer.analysis.report.text_steps import step_lines
+from whichlayer.analysis.report.text_vendor import vendor_lines
 from whichlayer.analysis.report.units import count_text, time_text
 from whichlayer.analysis.results import Analysis
 from whichlayer.analysis.text import source_text
@@ -68,6 +73,11 @@ def _parts(analysis: Analysis) -> tuple[Callable[[Analysis], list[str]], ...]:
         collective_lines,
         copy_lines,
         launch_lines,
+        precision_lines,
+        compile_lines,
+        custom_kernel_lines,
+        vendor_lines,
+        memory_lines,
         covered_lines,
     )
     told = accounted if analysis.devices else (recording_lines,)
