@@ -16,7 +16,7 @@ RULE = Rule(
     layer=Layer.NONE,
     title="the profiler's own work",
     fix="nothing to fix; record fewer steps to see less of it",
-    thresholds={"note": 0.05, "contaminated": 0.15},
+    thresholds={"note": 0.05},
     source="CUPTI overhead events",
 )
 

@@ -17,7 +17,7 @@ from whichlayer.analysis.quality.gate import Gate, Recording, percent
 GATE = Gate(
     "Q11",
     "kernels that run from the cache",
-    thresholds={"share": MIN_SHARE, "bandwidth": 1.0},
+    thresholds={"share": MIN_SHARE},
     source="whichlayer's own; cache sizes of the data sheets",
 )
 
