@@ -133,6 +133,8 @@ class WhichlayerApp(KeyActions):
             self.register_theme(theme_of(colours))
         # Before anything is painted: a change of theme would paint it all again.
         self.set_reactive(App.theme, screen_settings.theme or DARK.name)
+        if screen_settings.theme:  # the sheet has the variables of Textual's own theme by now
+            self.stylesheet.set_variables(self.get_css_variables())
 
     def get_default_screen(self) -> Screen[None]:
         """The one screen."""

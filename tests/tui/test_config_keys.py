@@ -14,6 +14,7 @@ from whichlayer.analysis.config.validate import read_config
 from whichlayer.analysis.results import Analysis
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.tui import keys
+from whichlayer.tui.colours import THEMES
 from whichlayer.tui.configured import screen_names
 from whichlayer.tui.key_map import KeyClash, table_of
 from whichlayer.tui.key_names import key_name
@@ -116,3 +117,4 @@ async def test_the_screen_begins_in_the_theme_that_is_set(trace: Trace, analysis
     screen_settings.theme = "whichlayer-light"
     async with screen_of(trace, analysis) as (app, _):
         assert app.theme == "whichlayer-light"
+        assert app.screen.styles.background.hex.lower() == THEMES[app.theme].canvas
