@@ -30,15 +30,19 @@ else:
     units = Deferred("whichlayer.analysis.report.units")
 
 SEARCH = Asked(
-    "search", "/",
-    "words, \"exact\", /regex/ (^r) · kernel: op: python: lane: family: shape:8x64 arg: dur>100us "
-    "· -not · tab lists", regex=True, lists=True,
-)  # fmt: skip
-FILTER = Asked(
-    "filter", "show only ",
-    "words, /regex/ (^r) · dur>100us family:matmul kernel: lane:s7 -nccl · empty: all",
+    "search",
+    "/",
+    'words "exact" /regex/ (^r) -not · tab: list · kernel: op: note: python: call: lane: family: '
+    "shape:8x64 arg: dur>100us",
     regex=True,
-)  # fmt: skip
+    lists=True,
+)
+FILTER = Asked(
+    "filter",
+    "show only ",
+    "words /regex/ (^r) -not · dur>100us family:matmul lane:s7 kernel: op: · empty: all",
+    regex=True,
+)
 
 
 @dataclass(slots=True)
@@ -192,6 +196,8 @@ class FindActions(Prompting):
         elif finder.reads_file(text):
             self.prompt.say("enter looks into the file")
         else:
+            if self.prompt.wrong:
+                self.prompt.say("searching …")
             asking.ask(self._preview(purpose), text)
 
     def prompt_entered(self, purpose: str, text: str, listed: bool) -> None:
@@ -245,6 +251,7 @@ class FindActions(Prompting):
         assert self.document is not None
         if message.error:
             self.prompt.say(message.error, wrong=True)
+            self._light(None)
         elif message.hits is None:
             self.prompt.say(f"searching … {message.share:.0%}")
         elif message.purpose.startswith("filter"):
@@ -305,7 +312,9 @@ class FindActions(Prompting):
         screen = self.screen_stack[0]
         with self.batch_update():
             screen.query_one(HitsLine).take(hits)
-            screen.query_one(Timeline).light(hits)
+            # Where nearly everything is found, lit bars would tell nothing apart.
+            lit = hits is not None and 2 * len(hits) <= len(hits.mask)
+            screen.query_one(Timeline).light(hits if lit else None)
 
     def _go_to_hit(self, place: int, first: str = "") -> None:
         search, document, view = self.search, self.document, self.look

@@ -13,6 +13,7 @@ from textual.message import Message
 from whichlayer.analysis.errors import TraceError
 from whichlayer.analysis.search.matcher import Matcher, Stopped
 from whichlayer.analysis.search.query import Field, QueryError, parse_query
+from whichlayer.analysis.search.regex_process import Interrupted
 from whichlayer.analysis.text import clean
 from whichlayer.tui.find_messages import Answered
 
@@ -82,11 +83,15 @@ class Finder:
                 self._post(Answered(purpose, text, share=share))
 
         with self._busy, suppress(Stopped):
-            report(0.0)
-            try:
-                answer = Answered(purpose, text, self._matcher.find(parse_query(text), report))
-            except (QueryError, TraceError) as error:
-                answer = Answered(purpose, text, error=clean(str(error)))
+            answer = None
+            while answer is None:
+                report(0.0)
+                try:
+                    answer = Answered(purpose, text, self._matcher.find(parse_query(text), report))
+                except Interrupted:
+                    continue  # for the sake of another purpose, unless nobody waits any more
+                except (QueryError, TraceError) as error:
+                    answer = Answered(purpose, text, error=clean(str(error)))
             if not stale():
                 self._post(answer)
 

@@ -32,7 +32,7 @@ def measured(analysis: Analysis, device: int, low_ns: int, high_ns: int) -> str:
     idle = high_ns - low_ns - busy
     if idle:
         owners = idle_by_owner(analysis, device, low_ns, high_ns)
-        named = " ".join(
+        named = ", ".join(
             f"{'nobody' if layer is Layer.NONE else layer.text.letter} {time_text(ns)}"
             for layer, ns in sorted(owners.items(), key=lambda item: -item[1])
         )

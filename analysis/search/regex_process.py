@@ -29,6 +29,10 @@ LIMIT_S = 2.0
 _RATE = 20e6
 
 
+class Interrupted(Exception):
+    """Another thread has ended the match: :meth:`RegexProcess.interrupt`."""
+
+
 class RegexProcess:
     """Matches patterns against texts that stay the same; starts when first asked."""
 
@@ -38,13 +42,18 @@ class RegexProcess:
         self._limit_s = limit_s
         self._process: subprocess.Popen[bytes] | None = None
         self._sent = 0
+        self._interrupted = False
 
     def match(self, pattern: str, ignore_case: bool) -> Bool:
         """Which texts a pattern is found in: bool (n,).
 
         Raises:
             QueryError: the pattern is wrong, or takes longer than the limit.
+            Interrupted: another thread wanted it to end.
         """
+        if self._interrupted:
+            self.close()  # it is ended, or about to be
+        self._interrupted = False
         request = json.dumps([pattern, ignore_case]).encode()
         try:
             reply = self._ask(request)
@@ -53,15 +62,18 @@ class RegexProcess:
             raise QueryError(f"no process for regular expressions: {error.strerror}") from error
         if reply is None:
             self.close()
+            if self._interrupted:
+                raise Interrupted
             raise QueryError(f"the pattern takes longer than {self._limit_s:g} s: simplify it")
         if reply[:1] == b"-":
             raise QueryError(f"not a regular expression: {reply[1:].decode()}")
         return np.frombuffer(reply, np.bool_)[1 : len(self._texts) + 1].copy()
 
     def interrupt(self) -> None:
-        """End what is being matched, from another thread: it fails as if it took too long."""
+        """End what is being matched, from another thread."""
         process = self._process
         if process is not None:
+            self._interrupted = True
             process.kill()
 
     def close(self) -> None:

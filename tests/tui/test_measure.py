@@ -23,7 +23,7 @@ def test_covered_time_is_counted_once(slices: list[tuple[int, int]], low: int, s
 
 def test_a_line_tells_length_kernels_busy_share_and_idle_by_owner(analysis: Analysis) -> None:
     text = measured(analysis, 0, 0, 1_000_000)
-    assert text == "1.000 ms · 3 kernels · busy 55.0 % · idle 450.0 µs: R 300.0 µs P 100.0 µs"
+    assert text == "1.000 ms · 3 kernels · busy 55.0 % · idle 450.0 µs: R 300.0 µs, P 100.0 µs"
     assert idle_by_owner(analysis, 0, 0, 1_000_000) == {
         Layer.RUNTIME: 300_000, Layer.PYTORCH: 100_000,
     }  # fmt: skip

@@ -83,7 +83,13 @@ class Ruler(TimePane):
         cells = min(view.port.cell_of(view.marked[1] - 1) + 1, view.port.cells) - first
         length = time_text(view.marked[1] - view.marked[0])
         if cells > len(length) + 2:
-            return [(first, f"├{length.center(cells - 2, '─')}┤", 1)]
+            room, cursor = cells - 2, view.port.cell_of(view.cursor_ns) - first - 1
+            at = (room - len(length)) // 2
+            if at - 1 <= cursor <= at + len(length):
+                # The cursor would hide a digit, and make it another length.
+                right = cursor + 2
+                at = right if right + len(length) <= room else max(cursor - 1 - len(length), 0)
+            return [(first, f"├{'─' * at}{length}".ljust(room + 1, "─") + "┤", 1)]
         return [(first, "━" * cells, 1)] if cells > 0 else []
 
     @staticmethod

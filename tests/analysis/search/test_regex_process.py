@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Iterator
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from whichlayer.analysis.search.query import QueryError
-from whichlayer.analysis.search.regex_process import RegexProcess
+from whichlayer.analysis.search.regex_process import Interrupted, RegexProcess
 
 TEXTS = ["aten::mm", "void f(int)\nf", "Ünïcode ✓", "", "a" * 40 + "b"]
 
@@ -59,4 +60,23 @@ def test_an_enormous_pattern_fails_in_one_line(process: RegexProcess) -> None:
 def test_no_text_at_all_matches_nothing() -> None:
     process = RegexProcess([])
     assert process.match("a", False).tolist() == []
+    process.close()
+
+
+def test_an_idle_process_that_was_ended_is_replaced() -> None:
+    process = RegexProcess(TEXTS)
+    assert process.match("mm", False).any()
+    process.interrupt()
+    assert process.match("mm", False).any()
+    process.close()
+
+
+def test_another_thread_can_end_a_match() -> None:
+    process = RegexProcess(TEXTS, limit_s=30.0)
+    assert process.match("mm", False).any()
+    timer = threading.Timer(0.2, process.interrupt)
+    timer.start()
+    with pytest.raises(Interrupted):
+        process.match("(a+)+$", False)
+    timer.join()
     process.close()
