@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.analysis.gaps.test_later_causes import gap_time, told_of
-from tests.support.program import Program
+from tests.analysis.gaps.test_later_causes import told_of
+from tests.support.program import Program, gap_time
 from whichlayer.analysis.gaps.causes import dataloader_wait
 from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.trace.kinds import SliceKind

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.analysis.gaps.test_later_causes import gap_time
-from tests.support.program import Program
+from tests.support.program import Program, gap_time
 
 
 def trying(*frames: str) -> Program:
