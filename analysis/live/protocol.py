@@ -28,6 +28,7 @@ from __future__ import annotations
 import json
 import socket
 import struct
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
@@ -85,6 +86,18 @@ class Message:
         return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
+def encoded(message: Message) -> bytes:
+    """A message up to its payload, as it is sent.
+
+    Raises:
+        ValueError: the head is too long or no JSON.
+    """
+    head = json.dumps({"kind": message.kind, **message.fields}, allow_nan=False).encode()
+    if len(head) > MOST_HEAD or len(message.payload) > MOST_PAYLOAD:
+        raise ValueError(f"a {message.kind} message of {len(head)} + {len(message.payload)} bytes")
+    return _LENGTHS.pack(MAGIC, len(head), len(message.payload)) + head
+
+
 def send(to: socket.socket, message: Message) -> None:
     """Send a message whole.
 
@@ -92,10 +105,7 @@ def send(to: socket.socket, message: Message) -> None:
         OSError: the connection is gone, or its timeout is over.
         ValueError: the head is too long or no JSON.
     """
-    head = json.dumps({"kind": message.kind, **message.fields}, allow_nan=False).encode()
-    if len(head) > MOST_HEAD or len(message.payload) > MOST_PAYLOAD:
-        raise ValueError(f"a {message.kind} message of {len(head)} + {len(message.payload)} bytes")
-    to.sendall(_LENGTHS.pack(MAGIC, len(head), len(message.payload)) + head)
+    to.sendall(encoded(message))
     if message.payload:
         to.sendall(message.payload)
 
@@ -103,12 +113,28 @@ def send(to: socket.socket, message: Message) -> None:
 def receive(
     source: socket.socket, allowed: frozenset[str], most_payload: int = MOST_PAYLOAD
 ) -> Message | None:
-    """The next message, or None where the connection ended between two.
+    """The next message with its payload, or None where the connection ended between two.
 
     Args:
         source: a blocking stream socket.
         allowed: kinds that this side takes.
         most_payload: bytes that it is ready to hold.
+
+    Raises:
+        ProtocolError: what came is no such message, or ends in the middle of one.
+        OSError: the connection broke, or its timeout is over.
+    """
+    found = receive_head(source, allowed, most_payload)
+    if found is None:
+        return None
+    message, length = found
+    return Message(message.kind, message.fields, b"".join(payload_pieces(source, length)))
+
+
+def receive_head(
+    source: socket.socket, allowed: frozenset[str], most_payload: int = MOST_PAYLOAD
+) -> tuple[Message, int] | None:
+    """As :func:`receive`, but the payload, whose length is given, has still to be read.
 
     Raises:
         ProtocolError: what came is no such message, or ends in the middle of one.
@@ -122,14 +148,29 @@ def receive(
         raise ProtocolError("not a message of whichlayer, or of another version of it")
     if head_length > MOST_HEAD or payload_length > most_payload:
         raise ProtocolError(f"a message of {head_length} + {payload_length} bytes is too large")
-    head = _exactly(source, head_length)
-    fields = _fields(bytes(head or b""))
+    fields = _fields(bytes(_exactly(source, head_length) or b""))
     kind = fields.pop("kind", None)
     if not isinstance(kind, str) or kind not in allowed:
         raise ProtocolError("a message of a kind that is not allowed here")
     if payload_length and kind != "window":
         raise ProtocolError(f"a {kind} message with a payload")
-    return Message(kind, fields, _exactly(source, payload_length) or b"")
+    return Message(kind, fields), payload_length
+
+
+def payload_pieces(source: socket.socket, length: int) -> Iterator[bytes]:
+    """The payload behind a head, piece by piece: memory does not depend on its length.
+
+    Raises:
+        ProtocolError: the connection ended before it was whole.
+        OSError: the connection broke, or its timeout is over.
+    """
+    left = length
+    while left:
+        piece = source.recv(min(left, _PIECE))
+        if not piece:
+            raise ProtocolError(f"the connection ended after {length - left} of {length} bytes")
+        left -= len(piece)
+        yield piece
 
 
 def _fields(head: bytes) -> dict[str, Any]:
