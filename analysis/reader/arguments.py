@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import repeat
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
@@ -21,8 +21,12 @@ from whichlayer.analysis.reader.layouts import (
     learn_layout,
     loose_type,
 )
+from whichlayer.analysis.reader.recurring import Renumbered
 from whichlayer.analysis.trace.columns import Int32, Int64
 from whichlayer.analysis.trace.kinds import SliceKind
+
+if TYPE_CHECKING:
+    from whichlayer.analysis.reader.complete import Framed
 
 _NONE = -1
 _INT64 = range(-(1 << 63), 1 << 63)
@@ -58,9 +62,10 @@ class ArgumentReader:
         self._numbers: Intern[bytes] = Intern({b"{}": 0})
         # The same by what a layout takes from the arguments, which is had sooner.
         self._known: dict[Layout, dict[bytes, int]] = {}
+        self._framed: dict[SliceKind, Renumbered[bytes]] = {}
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"_numbers": self._numbers, "_known": {}}
+        return {"_numbers": self._numbers, "_known": {}, "_framed": {}}
 
     @property
     def details(self) -> list[bytes]:
@@ -82,7 +87,15 @@ class ArgumentReader:
             kind: one with ``DETAIL_KEYS``.
             texts: the text of each one's ``args``, ``ABSENT`` where there are none.
         """
-        layout, found = _decoded(kind, texts)
+        return self.columns(*_decoded(kind, texts))
+
+    def columns(self, layout: Layout, found: Sequence[Any]) -> Arguments:
+        """The columns of arguments that have been decoded.
+
+        Args:
+            layout: how.
+            found: one object for each slice.
+        """
         none = np.full(len(found), _NONE, np.int32)
         return Arguments(
             external_id=_external_ids(layout, found),
@@ -91,6 +104,23 @@ class ArgumentReader:
             stream=_column(layout, found, "stream"),
             detail_id=self._detail_ids(layout, found) if layout.details else none,
         )
+
+    def framed(self, one: Framed) -> Arguments:
+        """The columns of arguments of which most recurs."""
+        known = self._framed.get(one.kind)
+        if known is None or known.texts is not one.details:
+            known = self._framed[one.kind] = Renumbered(one.details, self._of_details)
+        none = np.full(len(one.at), _NONE, np.int64)
+        return Arguments(
+            external_id=one.external_id,
+            correlation=one.correlation,
+            device=none,
+            stream=none,
+            detail_id=known.of(one.number)[0],
+        )
+
+    def _of_details(self, details: list[bytes]) -> list[list[int]]:
+        return [[self._numbers[one] - 1 for one in details]]
 
     def _detail_ids(self, layout: Layout, found: Sequence[Any]) -> Int32:
         known = self._known.setdefault(layout, {})
@@ -102,6 +132,12 @@ class ArgumentReader:
                 known[key] = self._numbers[_ENCODE(layout.detail(found[row]))] - 1
             ids[row] = known[key]
         return ids
+
+
+def detail_of(kind: SliceKind, text: Raw) -> bytes:
+    """The details in arguments, as they are stored."""
+    layout, found = _decoded(kind, [text])
+    return _ENCODE(layout.detail(found[0]))
 
 
 def _decoded(kind: SliceKind, texts: Sequence[Raw]) -> tuple[Layout, list[Any]]:

@@ -14,6 +14,10 @@ from collections.abc import Iterable
 from whichlayer.analysis.reader.collector import Collector
 from whichlayer.analysis.reader.framing import Chunk, Span, decode_guess
 from whichlayer.analysis.reader.keep import Keep
+from whichlayer.analysis.reader.kineto_text import KinetoText
+
+#: What one block has taught serves for the next.
+_KINETO = KinetoText()
 
 #: Where a chunk begins in the whole decompressed text, and its own text.
 Cut = tuple[int, bytes | bytearray]
@@ -32,8 +36,11 @@ def read_block(cuts: Iterable[Cut], keep: Keep | None = None) -> Collector:
     """
     collector = Collector(keep)
     for offset, text in cuts:
-        events = decode_guess(text)
+        apart = _KINETO.read(text) if keep is None else None
+        events, complete = (decode_guess(text), None) if apart is None else apart
         if events is None:
             break
-        collector.add(Chunk(events, [Span(offset, len(text), len(events))]))
+        chunk = Chunk(events, [], complete)
+        chunk.spans.append(Span(offset, len(text), chunk.count))
+        collector.add(chunk)
     return collector

@@ -26,6 +26,7 @@ from whichlayer.analysis.reader.slices import SliceBuilder
 from whichlayer.analysis.reader.source import TraceSource
 from whichlayer.analysis.text import plural
 from whichlayer.analysis.trace.assemble import Recording, Slices
+from whichlayer.analysis.trace.columns import Int64
 from whichlayer.analysis.trace.dropped import Dropped
 from whichlayer.analysis.trace.kinds import SliceKind
 from whichlayer.analysis.trace.lanes import Naming
@@ -75,13 +76,16 @@ class Collector:
 
     def add(self, chunk: Chunk) -> None:
         """Takes the events of a chunk."""
-        events = chunk.events
+        events, place = chunk.events, np.arange(len(chunk.events))
+        if chunk.complete is not None:
+            self.slices.add_complete(chunk.complete, self.events)
+            place = chunk.complete.other
         group = self.groups.of(events)
         role = self.groups.role[group]
         for value in np.bincount(role).nonzero()[0].tolist():
             rows = np.flatnonzero(role == value)
             chosen = pick(events, rows)
-            number = rows + self.events
+            number = place[rows] + self.events
             if value == Role.SLICE:
                 self.slices.add(chosen, group[rows], number)
             elif value == Role.PAIR:
@@ -99,13 +103,13 @@ class Collector:
         count = sum(span.events for span in chunk.spans)
         before, self.events = self.events, self.events + count
         if self.keep == OUTLINE:
-            place = [(span.offset, span.length) for span in chunk.spans]
-            self.outline.append(Outlined(before, len(events), place, *self._reach.take()))
-        self.ignored += count - len(events)
+            where = [(span.offset, span.length) for span in chunk.spans]
+            self.outline.append(Outlined(before, len(events), where, *self._reach.take()))
+        self.ignored += count - chunk.count
         self.spans += chunk.spans
         for what, odd in self._odd():
             if odd and what not in self.first:
-                self.first[what] = before + _first_odd(events, what, self.keep)
+                self.first[what] = before + _first_odd(events, place, what, self.keep)
 
     def take(self, other: Collector) -> None:
         """Adds what another made of the text that follows, and uses it up.
@@ -238,8 +242,8 @@ class Collector:
         return warnings
 
 
-def _first_odd(events: Sequence[Event], what: str, keep: Keep | None) -> int:
-    """The first of some events with which something is odd; the last where none is.
+def _first_odd(events: Sequence[Event], place: Int64, what: str, keep: Keep | None) -> int:
+    """The place of the first of some events with which something is odd; the last where none is.
 
     What is odd about an event does not depend on others, so that halves tell in which it is.
     """
@@ -254,4 +258,4 @@ def _first_odd(events: Sequence[Event], what: str, keep: Keep | None) -> int:
             high = middle - 1
         else:
             low = middle
-    return low
+    return int(place[low]) if len(events) else 0

@@ -15,7 +15,9 @@ from typing import Protocol
 import msgspec
 
 from whichlayer.analysis.reader.closing import closes_array
+from whichlayer.analysis.reader.complete import Complete
 from whichlayer.analysis.reader.events import DECODE_ERRORS, Event, decode_loose
+from whichlayer.analysis.reader.kineto_text import KinetoText
 from whichlayer.analysis.reader.patterns import no_events, one_no_event
 from whichlayer.analysis.reader.recovery import HOLE, Loss, recover_events
 from whichlayer.analysis.reader.repair import Repaired, check_encoding, first_difference, repair
@@ -27,7 +29,7 @@ from whichlayer.analysis.reader.window import Window
 _BRACKET_CLOSE = b"]"
 
 #: Longest text that is repaired as a whole, which takes several times its size.
-_LARGEST_REPAIR = 1 << 21
+_LARGEST_REPAIR = 1 << 22
 
 #: Text behind a closing bracket that is looked at before it counts as one.
 _BEHIND_CLOSE = 1 << 12
@@ -43,7 +45,7 @@ class Limits:
         event: largest event that is read; larger ones are left out.
     """
 
-    chunk: int = 1 << 20
+    chunk: int = 1 << 21
     patience: int = 1 << 23
     event: int = 1 << 26
 
@@ -67,10 +69,22 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Decoded events, and where in the text they stand."""
+    """Decoded events, and where in the text they stand.
+
+    Attributes:
+        events: all of them, or those that are not in ``complete``.
+        spans: where they stand.
+        complete: complete events that were read apart from the others.
+    """
 
     events: list[Event]
     spans: list[Span]
+    complete: Complete | None = None
+
+    @property
+    def count(self) -> int:
+        """How many events were read."""
+        return len(self.events) + (len(self.complete.row) if self.complete else 0)
 
 
 @dataclass(slots=True)
@@ -78,6 +92,7 @@ class EventArray:
     """The array of events in a file, chunk by chunk.
 
     Attributes:
+        kineto: reads complete events apart, None where all are to be decoded.
         losses: text that could not be read, so far.
         too_large: where events begin that were left out for their size.
         repeats: events that have a key twice.
@@ -90,6 +105,7 @@ class EventArray:
     window: Window
     limits: Limits = field(default_factory=Limits)
     decoder: EventDecoder = VOCABULARY
+    kineto: KinetoText | None = None
     losses: list[Loss] = field(default_factory=list)
     too_large: list[int] = field(default_factory=list)
     repeats: RepeatedKeys = field(default_factory=RepeatedKeys)
@@ -183,8 +199,12 @@ class EventArray:
         cut = guess_cut(self.window.data)
         if cut < 0:
             return None
-        events = decode_guess(memoryview(self.window.data)[:cut], self.decoder)
-        return None if events is None else self._taken(events, cut)
+        text = memoryview(self.window.data)[:cut]
+        apart = self.kineto.read(text) if self.kineto else None
+        if apart is not None:
+            return self._taken(*apart, length=cut)
+        events = decode_guess(text, self.decoder)
+        return None if events is None else self._taken(events, length=cut)
 
     def _exact(self) -> Chunk | None:
         """The events up to their exact end; None where more text is needed to tell."""
@@ -204,15 +224,19 @@ class EventArray:
             if events is not None:
                 if b"," in window.data[len(text) : end] and found.close >= 0:
                     self._note_repair(window.offset + len(text), 1)
-                return self._taken(events, len(text))
+                return self._taken(events, length=len(text))
         elif not window.ended and len(window.data) < self._patience:
             window.fill(2 * len(window.data))
             return None
         return self._recovered()
 
-    def _taken(self, events: list[Event], length: int) -> Chunk:
+    def _taken(
+        self, events: list[Event], complete: Complete | None = None, *, length: int
+    ) -> Chunk:
         self.repeats.look(self.window.data[:length], self.window.offset)
-        return Chunk(events, [self._passed(length, len(events))])
+        chunk = Chunk(events, [], complete)
+        chunk.spans.append(self._passed(length, chunk.count))
+        return chunk
 
     def _recovered(self) -> Chunk | None:
         """Events picked out of damaged text; None where there are none."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import chain
 from operator import attrgetter
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -25,7 +25,7 @@ from whichlayer.analysis.trace.kinds import SliceKind
 MISSING: Final = -(1 << 63)
 
 #: Numbers that differ from event to event: columns of their own, and never part of the details.
-_JOINS = {
+JOINS: Final = {
     "External id": "external_id",
     "external id": "old_external_id",
     "correlation": "correlation",
@@ -48,6 +48,7 @@ class Layout:
         type: of the objects made of them: numbers, ``MISSING`` where there are none, and text,
             ``ABSENT`` where there is none.
         decode: makes a list of such objects of the text of a list.
+        decode_apart: the same of a list in which zeros stand between them.
         numbers: attributes that are numbers.
         details: attributes that are details, and their keys.
         values: takes the details from an object.
@@ -55,6 +56,7 @@ class Layout:
 
     type: type[Any]
     decode: Callable[[bytes], list[Any]]
+    decode_apart: Callable[[bytes], list[Any]]
     numbers: Collection[str]
     details: Mapping[str, str]
     values: Callable[[Any], object]
@@ -106,18 +108,18 @@ def learn_layout(kind: SliceKind, text: bytes) -> Layout:
 @cache
 def complete_layout(kind: SliceKind) -> Layout:
     """The layout of every key that is read; others may be there."""
-    return _layout(kind, (*_JOINS, *DETAIL_KEYS[kind]), int)
+    return _layout(kind, (*JOINS, *DETAIL_KEYS[kind]), int)
 
 
 @cache
 def loose_type(kind: SliceKind) -> type[Any]:
     """As the type of the complete layout, with numbers of any type."""
-    return _layout(kind, (*_JOINS, *DETAIL_KEYS[kind]), Any).type
+    return _layout(kind, (*JOINS, *DETAIL_KEYS[kind]), Any).type
 
 
 def _number_names(kind: SliceKind) -> dict[str, str]:
     """The attributes that are numbers, by key."""
-    return _JOINS | (_PLACES if "device" in DETAIL_KEYS[kind] else {})
+    return JOINS | (_PLACES if "device" in DETAIL_KEYS[kind] else {})
 
 
 def _layout(kind: SliceKind, keys: Collection[str], number: Any, *, closed: bool = False) -> Layout:
@@ -146,6 +148,7 @@ def _layout(kind: SliceKind, keys: Collection[str], number: Any, *, closed: bool
     return Layout(
         type=arguments,
         decode=msgspec.json.Decoder(list[arguments]).decode,  # type: ignore[valid-type]
+        decode_apart=msgspec.json.Decoder(list[arguments | Literal[0]]).decode,  # type: ignore[valid-type]
         numbers=[name for key, name in names.items() if key in numbers],
         details=details,
         values=attrgetter(*details) if details else id,

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Final
 
 #: Below the largest block (32 MiB) that glibc takes a lesson from.
-_LARGE_BLOCK: Final = 1 << 24
+_LARGE_BLOCK: Final = (1 << 25) - (1 << 16)
 
 
 def keep_freed_memory() -> None:

@@ -21,6 +21,7 @@ from whichlayer.analysis.reader.damage import (
 from whichlayer.analysis.reader.document import Document
 from whichlayer.analysis.reader.formats import TraceFormat
 from whichlayer.analysis.reader.framing import EventArray, Limits
+from whichlayer.analysis.reader.kineto_text import KinetoText
 from whichlayer.analysis.reader.progress import Progress, Report
 from whichlayer.analysis.reader.sharing import Sharing
 from whichlayer.analysis.reader.source import TraceSource
@@ -88,9 +89,10 @@ def collect_events(
             report(Progress(position, source.size, collector.events, snapshot))
 
     array = None
+    kineto = KinetoText() if collector.keep is None else None
     with Sharing(cores or Cores.of_machine(), source, collector, advance) as sharing:
         while document.find_events():
-            array = EventArray(window, limits or Limits())
+            array = EventArray(window, limits or Limits(), kineto=kineto)
             for chunk in array:
                 collector.add(chunk)
                 advance(source.position)

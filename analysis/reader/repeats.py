@@ -9,7 +9,7 @@ from whichlayer.analysis.reader.header import Tally
 from whichlayer.analysis.reader.structure import SEPARATORS
 
 #: Text that the events looked at are in, of the first chunk and of every other.
-_FIRST_SAMPLE, _SAMPLE = 1 << 15, 1 << 12
+_FIRST_SAMPLE, _SAMPLE = 1 << 15, 1 << 13
 
 
 class RepeatedKeys:

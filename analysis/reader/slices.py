@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, fields
 
 import numpy as np
 
-from whichlayer.analysis.reader.arguments import ArgumentReader
+from whichlayer.analysis.reader.arguments import ArgumentReader, Arguments
+from whichlayer.analysis.reader.complete import Complete, Framed
 from whichlayer.analysis.reader.decimals import parse_times
 from whichlayer.analysis.reader.details import DETAIL_KEYS
 from whichlayer.analysis.reader.events import Event, pick
@@ -16,6 +17,7 @@ from whichlayer.analysis.reader.intern import Intern
 from whichlayer.analysis.reader.keep import OUTLINE, Keep, Reach, kept_outside
 from whichlayer.analysis.reader.lanes import Lanes
 from whichlayer.analysis.reader.numbering import Numbering
+from whichlayer.analysis.reader.recurring import Renumbered
 from whichlayer.analysis.trace.assemble import Slices
 from whichlayer.analysis.trace.classify import ON_GPU
 from whichlayer.analysis.trace.columns import Bool, Int32, Int64
@@ -47,6 +49,7 @@ class SliceBuilder:
     bad_duration: int = 0
     negative_duration: int = 0
     _chunks: list[Slices] = field(default_factory=list)
+    _heads: Renumbered[Event] | None = None
 
     def add(self, events: Sequence[Event], group: Int32, number: Int64) -> None:
         """Takes complete events.
@@ -71,24 +74,65 @@ class SliceBuilder:
             events, group, number = pick(events, rows), group[rows], number[rows]
             start_ns, end_ns, bad = start_ns[rows], end_ns[rows], bad[rows]
         strings = self.strings
-        columns = Slices(
-            start_ns=start_ns,
-            end_ns=end_ns,
-            name_id=np.fromiter([strings[one.name] for one in events], np.int32, len(events)),
-            category_id=self.groups.category_id[group],
-            kind=self.groups.kind[group],
-            lane_id=np.zeros(len(events), np.int32),
-            correlation=np.full(len(events), -1, np.int64),
-            external_id=np.full(len(events), -1, np.int64),
-            detail_id=np.full(len(events), -1, np.int32),
-            event=number,
-        )
+        name_id = np.fromiter([strings[one.name] for one in events], np.int32, len(events))
+        columns = self._columns(start_ns, end_ns, name_id, group, number)
         for kind in np.bincount(columns.kind).nonzero()[0].tolist():
             rows = np.flatnonzero(columns.kind == kind)
-            self._fill(columns, events, group[rows], SliceKind(kind), rows)
+            found = None
+            if kind in DETAIL_KEYS:
+                texts = [one.args for one in pick(events, rows)]
+                found = self.arguments.read(SliceKind(kind), texts)
+            self._fill(columns, found, group[rows], SliceKind(kind), rows)
         if bool(bad.any()):
             columns.take(np.flatnonzero(~bad))
         self._chunks.append(columns)
+
+    def add_complete(self, complete: Complete, before: int) -> None:
+        """Takes complete events that were read by line, of which all are kept.
+
+        Args:
+            complete: the events.
+            before: how many events precede their chunk in the file.
+        """
+        if self._heads is None or self._heads.texts is not complete.heads:
+            self._heads = Renumbered(complete.heads, self._of_heads, 2)
+        group, name_id = self._heads.of(complete.head)
+        columns = self._columns(
+            complete.start_ns, complete.end_ns, name_id, group, complete.row + before
+        )
+        for kind in np.bincount(columns.kind).nonzero()[0].tolist():
+            if kind not in DETAIL_KEYS:
+                rows = np.flatnonzero(columns.kind == kind)
+                self._fill(columns, None, group[rows], SliceKind(kind), rows)
+        for one in complete.arguments:
+            if isinstance(one, Framed):
+                found = self.arguments.framed(one)
+            else:
+                found = self.arguments.columns(one.layout, one.found)
+            self._fill(columns, found, group[one.at], one.kind, one.at)
+        self._chunks.append(columns)
+
+    def _of_heads(self, events: list[Event]) -> Sequence[Sequence[int] | Int32]:
+        """The groups and the names of some events."""
+        return self.groups.of(events), [self.strings[one.name] for one in events]
+
+    def _columns(
+        self, start_ns: Int64, end_ns: Int64, name_id: Int32, group: Int32, number: Int64
+    ) -> Slices:
+        """Columns of slices before it is known what arguments and lanes say."""
+        count = len(group)
+        return Slices(
+            start_ns=start_ns,
+            end_ns=end_ns,
+            name_id=name_id,
+            category_id=self.groups.category_id[group],
+            kind=self.groups.kind[group],
+            lane_id=np.zeros(count, np.int32),
+            correlation=np.full(count, -1, np.int64),
+            external_id=np.full(count, -1, np.int64),
+            detail_id=np.full(count, -1, np.int32),
+            event=number,
+        )
 
     def _kept(
         self, events: Sequence[Event], group: Int32, start_ns: Int64, end_ns: Int64, bad: Bool
@@ -110,15 +154,13 @@ class SliceBuilder:
     def _fill(
         self,
         columns: Slices,
-        events: Sequence[Event],
+        found: Arguments | None,
         group: Int32,
         kind: SliceKind,
         rows: Int64,
     ) -> None:
         """Fills in what arguments and lanes say of the rows of one kind."""
-        if kind in DETAIL_KEYS:
-            chosen = pick(events, rows)
-            found = self.arguments.read(kind, [one.args for one in chosen])
+        if found is not None:
             columns.external_id[rows] = found.external_id
             columns.detail_id[rows] = found.detail_id
             if kind in ON_GPU or kind == SliceKind.RUNTIME:

@@ -19,6 +19,8 @@ from whichlayer.analysis.reader.events import Event, Id, decode_strict
 #: A field with more words than this is not worth it.
 _MOST: Final = 256
 
+_APART: Final = msgspec.json.Decoder(list[Event | Literal[0]])
+
 _INT64: Final = range(-(1 << 63), 1 << 63)
 
 
@@ -31,6 +33,7 @@ class Vocabulary:
         }
         self._known: dict[str, frozenset[Id]] = {}
         self._decoder: msgspec.json.Decoder[list[Event]] | None = None
+        self._decoder_apart: msgspec.json.Decoder[list[Event | Literal[0]]] | None = None
 
     def words(self) -> dict[str, frozenset[Id]]:
         """The words seen so far, of the fields that take no other."""
@@ -53,6 +56,18 @@ class Vocabulary:
         self._learn(events)
         return events
 
+    def decode_apart(self, text: bytes) -> list[Event | Literal[0]]:
+        """The same of a list in which zeros stand between events."""
+        decoder = self._decoder_apart
+        if decoder is not None:
+            try:
+                return decoder.decode(text)
+            except msgspec.ValidationError:
+                pass  # something new, or odd
+        found = _APART.decode(text)
+        self._learn([one for one in found if one != 0])
+        return found
+
     def _learn(self, events: list[Event]) -> None:
         for name, known in self._words.items():
             if known is None:
@@ -63,18 +78,19 @@ class Vocabulary:
             )
             self._words[name] = words if usable else None
         self._known = {name: frozenset(some) for name, some in self._words.items() if some}
-        self._decoder = msgspec.json.Decoder(_list_of(self._words))
+        event: Any = _event_of(self._words)
+        self._decoder = msgspec.json.Decoder(list[event])
+        self._decoder_apart = msgspec.json.Decoder(list[event | Literal[0]])
 
 
-def _list_of(words: dict[str, set[Id] | None]) -> Any:
-    """The type of a list of events that take just these words."""
+def _event_of(words: dict[str, set[Id] | None]) -> Any:
+    """The type of events that take just these words."""
     known: dict[str, Any] = {name: Literal[tuple(some)] for name, some in words.items() if some}
-    event = msgspec.defstruct(
+    return msgspec.defstruct(
         Event.__name__,
         [(one.name, known.get(one.name, one.type), one.default) for one in fields(Event)],
         gc=False,
     )
-    return list[event]  # type: ignore[valid-type]
 
 
 #: What all readers of a process share.

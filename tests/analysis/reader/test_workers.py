@@ -288,7 +288,7 @@ def test_a_script_without_a_guard_reads_with_workers(
     path: Path, alone: dict[str, Any], options: list[str]
 ) -> None:
     *asked, slices = run_script(path, READS, options)
-    assert len(asked) > 3
+    assert len(asked) > 1
     assert int(slices) == len(alone["start_ns"][1]) // 8
 
 
