@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
+from whichlayer.analysis.compiled.graphs import graph_of
 from whichlayer.analysis.custom_kernel.answers import Answer, Reply, overall
 from whichlayer.analysis.custom_kernel.captured import captured
 from whichlayer.analysis.custom_kernel.chains import SHORTEST, Chain, Origin, find_chains
@@ -101,7 +103,7 @@ def _judged(
     if len({(part.operator, part.kernels, part.tensors) for part in parts}) < SHORTEST:
         return None
     before = chain.before[len(chain.members) // 2]
-    earlier = parts_of(analysis, before[before >= 0], calls)
+    earlier = parts_of(analysis, _same_graph(analysis, before[before >= 0], middle), calls)
     groups = np.unique(acts.group[middle])
     rules = frozenset(analysis.kernels[one].rule for one in groups.tolist() if one >= 0)
     shapes = shape_groups(analysis, chain)
@@ -130,6 +132,17 @@ def _judged(
         instead=_instead(answer, replies),
         where=where_of(trace, int(trace.launch[acts.row[middle[0]]])),
     )
+
+
+def _same_graph(
+    analysis: Analysis, before: NDArray[np.int64], members: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Of the kernels before a chain those that the very same call of a compiled graph launched."""
+    trace, row = analysis.trace, analysis.activities.row
+    launches = trace.launch[row[np.append(before, members[0])]].astype(np.int64)
+    graphs = graph_of(trace, launches)
+    kept: NDArray[np.int64] = before[graphs[:-1] == graphs[-1]]
+    return kept
 
 
 def _instead(answer: Answer, replies: tuple[Reply, ...]) -> str:
