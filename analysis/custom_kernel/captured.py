@@ -26,6 +26,7 @@ _FUSIBLE: Final = frozenset(
 )  # fmt: skip
 _ATTENTION: Final = "F.scaled_dot_product_attention, or FlexAttention where scores are changed"
 _OPERATORS: Final = "record with ProfilerActivity.CPU: operators tell what the chain does"
+_LINEAR_LOSS: Final = "a chunked or fused linear cross-entropy"
 _MAX_AUTOTUNE: Final = 'torch.compile(mode="max-autotune"): Triton products with fused epilogues'
 
 
@@ -83,8 +84,12 @@ def _eager(parts: tuple[Part, ...], families: set[str]) -> Reply:
             "torch.compile first; grouped products: torch._grouped_mm or the fused MoE of a library"
         )
         return _no(said, bet)
-    if families & ANCHORS:
+    if "matmul" in families and any("nll_loss" in part.operator for part in parts):
+        return _no("an eager product with the loss over it", f"compile first; {_LINEAR_LOSS}")
+    if "matmul" in families:
         return _no(said, f"compile first: {_MAX_AUTOTUNE}")
+    if families & ANCHORS:
+        return _no(said, "compile first: torch.compile fuses what is around it")
     if families <= _FUSIBLE:
         return _no(said, "compile first: torch.compile fuses it")
     return _no(said, "compile first, and look at what survives")
@@ -106,7 +111,7 @@ def _compiled(parts: tuple[Part, ...], before: tuple[Part, ...], families: set[s
             else _MAX_AUTOTUNE,
         )  # fmt: skip
     if words & _LOSS:
-        return _no("a product with the loss over it", "a chunked or fused linear cross-entropy")
+        return _no("a product with the loss over it", _LINEAR_LOSS)
     if anchor.operator in ("aten::bmm", "aten::baddbmm"):
         return Reply(
             Answer.UNKNOWN, None, "a batch of products in a compiled chain",
