@@ -34,6 +34,7 @@ class Options:
         peak_bandwidth_gbps: overrides the table's memory bandwidth.
         peak_tflops: overrides matrix rates, keyed by precision (``bf16`` …).
         covered: tell what cost nothing too (``whichlayer.analysis.covered``).
+        near_misses: tell which rules almost fired (``whichlayer.analysis.findings.near_misses``).
         link_gbps: what the links of one GPU to the others can send, which no recording tells.
         settings: thresholds by rule or gate that replace its own, read by
             ``whichlayer.analysis.settings`` alone.
@@ -52,6 +53,7 @@ class Options:
     peak_bandwidth_gbps: float | None = None
     peak_tflops: Mapping[str, float] = field(default_factory=dict)
     covered: bool = False
+    near_misses: bool = False
     link_gbps: float | None = None
     settings: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     rules_off: frozenset[str] = frozenset()

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from whichlayer.analysis.accounting import Instant, Partition, partition
 from whichlayer.analysis.activities import Activities, collect_activities
-from whichlayer.analysis.budget import DeviceCut, add_budgets, budget_of, build_segments
+from whichlayer.analysis.budget import DeviceCut, add_budgets, budget_of, budgets_of, build_segments
 from whichlayer.analysis.findings.collect import collect_findings
 from whichlayer.analysis.findings.verdict import verdict_of
 from whichlayer.analysis.findings.worth import rank_by_worth, together
@@ -20,7 +20,7 @@ from whichlayer.analysis.gaps.calibrate import calibrate
 from whichlayer.analysis.gaps.host import Marks
 from whichlayer.analysis.gaps.table import GapFinder
 from whichlayer.analysis.gaps.warm_up import without_warm_up
-from whichlayer.analysis.kernels.judge import judge
+from whichlayer.analysis.kernels.judge import Judgement, judge
 from whichlayer.analysis.kernels.peaks import DeviceMatch, device_entry, match_device
 from whichlayer.analysis.operators import operator_rows
 from whichlayer.analysis.part.accounted import asked, near, refuse_unread
@@ -30,7 +30,6 @@ from whichlayer.analysis.results import (
     Analysis,
     Budget,
     Device,
-    KernelGroup,
     Kernels,
     Options,
     Segments,
@@ -69,7 +68,8 @@ def analyse(trace: Trace, options: Options | None = None) -> Analysis:
         whole = partition(activities, *_reach(trace, activities, bounds[i]))
         finder.add_device(i, activities, whole, calibrations[i], bounds[i])
     gaps = without_warm_up(finder.table(), trace, marks, recorded)
-    kernels, groups = _kernels(trace, recorded, cuts, matches, window, options)
+    kernels, judgement = _kernels(trace, recorded, cuts, matches, window, options)
+    groups = judgement.groups
     parts = _device_cuts(recorded, cuts, window)
     segments = tuple(build_segments(i, part, gaps, kernels) for i, part in enumerate(parts))
     by_device = tuple(budget_of(s, kernels, window.start_ns, window.end_ns) for s in segments)
@@ -98,6 +98,7 @@ def analyse(trace: Trace, options: Options | None = None) -> Analysis:
         ),
         findings=(),
         warnings=tuple(warnings),
+        judged=judgement.populations,
     )
     replayer = Replayer(trace, marks, finder.drivers, recorded, window, bounds, options)
     steps = step_table(trace, window, options, Accounted(recorded, segments, gaps, kernels))
@@ -158,7 +159,7 @@ def _kernels(
     matches: Sequence[DeviceMatch],
     window: Window,
     options: Options,
-) -> tuple[Kernels, tuple[KernelGroup, ...]]:
+) -> tuple[Kernels, Judgement]:
     """The activities of all devices, judged."""
     row = _joined([d.row for d in devices], np.int32)
     launch = _joined([d.launch for d in devices], np.int32)
@@ -194,7 +195,7 @@ def _kernels(
         layer=judged.layer,
         group=judged.group,
     )
-    return table, judged.groups
+    return table, judged
 
 
 def _joined(columns: list[NDArray[Scalar]], dtype: type[Scalar]) -> NDArray[Scalar]:
@@ -220,16 +221,9 @@ def _by_step(
 ) -> tuple[Budget, ...]:
     """One budget per step of the window, over all devices."""
     position = {step.row: i for i, step in enumerate(trace.steps)}
-    placed = [steps_on(trace, d) for d in devices]
-    result = []
-    for step in window.steps:
-        i = position[step.row]
-        result.append(
-            add_budgets(
-                [
-                    budget_of(s, kernels, int(p.start_ns[i]), int(p.end_ns[i]))
-                    for s, p in zip(segments, placed, strict=True)
-                ]
-            )
-        )
-    return tuple(result)
+    at = np.array([position[step.row] for step in window.steps], np.int64)
+    by_device = []
+    for device, own in zip(devices, segments, strict=True):
+        placed = steps_on(trace, device)
+        by_device.append(budgets_of(own, kernels, placed.start_ns[at], placed.end_ns[at]))
+    return tuple(add_budgets([one[i] for one in by_device]) for i in range(len(at)))

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,9 @@ from whichlayer.analysis.states import Role as Role  # noqa: PLC0414  likewise
 from whichlayer.analysis.states import State as State  # noqa: PLC0414  likewise
 from whichlayer.analysis.steps.model import StepTable
 from whichlayer.analysis.trace.columns import Step, Trace
+
+if TYPE_CHECKING:  # what is judged reads these tables
+    from whichlayer.analysis.kernels.judged import JudgedCalls
 
 Int64 = NDArray[np.int64]
 Int32 = NDArray[np.int32]
@@ -371,7 +375,8 @@ class Analysis:
     """Everything that is known about one trace in one window.
 
     ``together_ns`` is by how much the window, times its devices, would shrink without any of the
-    findings that can be replayed; None where fewer than two can.
+    findings that can be replayed; None where fewer than two can. ``judged`` is what the kernels
+    were judged by, for whoever asks why a rule did not apply.
     """
 
     trace: Trace
@@ -391,3 +396,4 @@ class Analysis:
     warnings: tuple[TraceWarning, ...]
     steps: StepTable | None = None
     together_ns: int | None = None
+    judged: tuple[JudgedCalls, ...] = ()

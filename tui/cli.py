@@ -169,6 +169,9 @@ def _report(arguments: Sequence[str]) -> int:
         action="store_true",
         help="tell what cost nothing too, because the GPU worked meanwhile",
     )
+    parser.add_argument(
+        "--near-misses", action="store_true", help="tell which rules almost fired, and why not"
+    )
     add_analysis_options(parser)
     typed = parser.parse_args(arguments)
     if typed.format not in format_names():
@@ -441,6 +444,7 @@ def _options(typed: Namespace) -> Options:
         peak_bandwidth_gbps=typed.peak_bandwidth,
         peak_tflops=dict(typed.peak_flops),
         covered=getattr(typed, "covered", False),
+        near_misses=getattr(typed, "near_misses", False),
         link_gbps=typed.link_bandwidth,
     )
     return options_with(asked, typed)

@@ -50,9 +50,9 @@ def report_job(
     if typed.rank is not None:
         typed.file = _of_rank(typed.file, files, typed.rank)
         return False
-    if typed.covered:
+    if typed.covered or typed.near_misses:
         raise UsageError(
-            f"{typed.file}: --covered is about one trace, and here are {len(files)}: "
+            f"{typed.file}: --covered and --near-misses are about one trace, and here are {len(files)}: "
             "choose one with --rank or by its name"
         )
     if typed.format not in _FORMATS:

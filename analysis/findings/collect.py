@@ -28,7 +28,7 @@ REPLAYED_SHARE = 0.01
 #: At most this many regions are given with a finding, the longest first.
 MAX_REGIONS = 50
 #: Causes that explain time without being anything to fix.
-_NO_FINDING = frozenset({"launch-latency", "stream-wait", "in-graph-gap"})
+NO_FINDING = frozenset({"launch-latency", "stream-wait", "in-graph-gap"})
 
 
 def collect_findings(analysis: Analysis) -> tuple[Finding, ...]:
@@ -51,7 +51,7 @@ def _from_gaps(analysis: Analysis) -> list[Finding]:
         rule = cause_rules()[gaps.rule_ids[code]]
         pieces = np.flatnonzero(gaps.cause == code)
         time = int(length[pieces].sum())
-        if rule.id in _NO_FINDING or not _candidate(analysis, rule, time):
+        if rule.id in NO_FINDING or not _candidate(analysis, rule, time):
             continue
         pieces = pieces[np.argsort(-length[pieces], kind="stable")]
         found.append(_gap_finding(analysis, rule, pieces, time))

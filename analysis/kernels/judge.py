@@ -22,6 +22,7 @@ from whichlayer.analysis.kernels.drift import Drift, find_drift
 from whichlayer.analysis.kernels.elementwise_chains import find_elementwise
 from whichlayer.analysis.kernels.group_calls import GroupInput
 from whichlayer.analysis.kernels.groups import build_groups
+from whichlayer.analysis.kernels.judged import JudgedCalls
 from whichlayer.analysis.kernels.launch_shapes import LaunchShapes
 from whichlayer.analysis.kernels.measure import Floor, Measured
 from whichlayer.analysis.kernels.overlaps import find_clusters, owned_times
@@ -83,6 +84,7 @@ class Judgement:
         group: int32 (n,), index into ``groups``, -1 outside the window.
         groups: by total time, longest first.
         floors: launch floor of each device.
+        populations: what was judged, by what, of calls in the window.
     """
 
     loss_ns: Int64
@@ -91,6 +93,7 @@ class Judgement:
     group: Int32
     groups: tuple[KernelGroup, ...]
     floors: tuple[Floor, ...] = ()
+    populations: tuple[JudgedCalls, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -412,4 +415,12 @@ def _spread(
         launches,
         calls,
     )
-    return Judgement(loss, is_judged, layer, group, groups, floors)
+    populations = _populations(verdicts, place[unit], owned)
+    return Judgement(loss, is_judged, layer, group, groups, floors, populations)
+
+
+def _populations(verdicts: _Verdicts, place: Int64, owned: Int64) -> tuple[JudgedCalls, ...]:
+    """What was judged of the window."""
+    time = np.bincount(place, weights=owned, minlength=len(verdicts.measured)).tolist()
+    found = zip(verdicts.measured, verdicts.rulings, time, strict=True)
+    return tuple(JudgedCalls(m, ruling, int(ns)) for m, ruling, ns in found if m and ns > 0)

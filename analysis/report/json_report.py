@@ -16,6 +16,7 @@ from whichlayer.analysis.report.json_covered import covered_fields
 from whichlayer.analysis.report.json_custom_kernel import custom_kernel_rows
 from whichlayer.analysis.report.json_launches import launch_rows
 from whichlayer.analysis.report.json_memory import memory_fields
+from whichlayer.analysis.report.json_near_misses import near_miss_fields
 from whichlayer.analysis.report.json_precision import precision_fields
 from whichlayer.analysis.report.json_steps import step_fields
 from whichlayer.analysis.report.json_tables import finding_rows, gap_rows, kernel_rows, layer_fields
@@ -67,6 +68,7 @@ def render(analysis: Analysis) -> bytes:
         **communication_fields(analysis),
         "launches": values.rows(launch_rows(analysis)),
         **covered_fields(analysis),
+        **near_miss_fields(analysis),
         "custom_kernel": values.rows(custom_kernel_rows(analysis)),
         **vendor_fields(analysis),
         "compile": compile_fields(analysis),

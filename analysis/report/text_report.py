@@ -23,6 +23,7 @@ from whichlayer.analysis.report.text_kernels import kernel_lines
 from whichlayer.analysis.report.text_launches import launch_lines
 from whichlayer.analysis.report.text_layout import Column, columns_of, fit_path, table, wrap
 from whichlayer.analysis.report.text_memory import memory_lines
+from whichlayer.analysis.report.text_near_misses import near_miss_lines
 from whichlayer.analysis.report.text_precision import precision_lines
 from whichlayer.analysis.report.text_quality import quality_lines
 from whichlayer.analysis.report.text_recording import recording_lines
@@ -79,6 +80,7 @@ def _parts(analysis: Analysis) -> tuple[Callable[[Analysis], list[str]], ...]:
         vendor_lines,
         memory_lines,
         covered_lines,
+        near_miss_lines,
     )
     told = accounted if analysis.devices else (recording_lines,)
     return (_verdict, _trace, *told, quality_lines, _advice)

@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
+from whichlayer.analysis.findings.near_misses import near_misses
 from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.pipeline import analyse
 from whichlayer.analysis.reader import open_trace
-from whichlayer.analysis.results import Finding
+from whichlayer.analysis.results import Analysis, Finding
 
 Found = Callable[..., dict[str, Finding]]
 ROOM = 80_000_000_000
@@ -23,20 +24,26 @@ def found(tmp_path: Path) -> Found:
     """Hints of a recording of these events, by rule."""
 
     def run(events: list[dict[str, Any]], devices: int = 1) -> dict[str, Finding]:
-        cards = [{"id": number, "name": "NVIDIA H100 80GB HBM3", "totalGlobalMem": ROOM,
-                  "numSms": 132, "computeMajor": 9, "computeMinor": 0, "warpSize": 32}
-                 for number in range(devices)]  # fmt: skip
-        kernels = [
-            event
-            for number in range(devices)
-            for event in work(1000.0 + 100 * number, "aten::mm", 500.0, device=number)
-        ]
-        path = tmp_path / "recording.json"
-        header = {"schemaVersion": 1, "cuda_runtime_version": 12080, "deviceProperties": cards}
-        path.write_text(json.dumps({**header, "traceEvents": [*kernels, *events]}))
-        return {one.rule: one for one in analyse(open_trace(path)).findings if not one.time_ns}
+        findings = recorded(tmp_path, events, devices).findings
+        return {one.rule: one for one in findings if not one.time_ns}
 
     return run
+
+
+def recorded(folder: Path, events: list[dict[str, Any]], devices: int = 1) -> Analysis:
+    """The analysis of a recording of these events, with a product on each GPU."""
+    cards = [{"id": number, "name": "NVIDIA H100 80GB HBM3", "totalGlobalMem": ROOM,
+              "numSms": 132, "computeMajor": 9, "computeMinor": 0, "warpSize": 32}
+             for number in range(devices)]  # fmt: skip
+    kernels = [
+        event
+        for number in range(devices)
+        for event in work(1000.0 + 100 * number, "aten::mm", 500.0, device=number)
+    ]
+    path = folder / "recording.json"
+    header = {"schemaVersion": 1, "cuda_runtime_version": 12080, "deviceProperties": cards}
+    path.write_text(json.dumps({**header, "traceEvents": [*kernels, *events]}))
+    return analyse(open_trace(path))
 
 
 def slice_of(category: str, name: str, start: float, took: float, pid: int = 1, tid: int = 1,
@@ -248,3 +255,24 @@ def test_a_toy_that_makes_its_input_on_the_cpu_is_told_so(traces: Path) -> None:
     hints = [one for one in analyse(open_trace(traces / "hta_mi250_toy.json.gz")).findings
              if one.rule == "constant-from-cpu"]  # fmt: skip
     assert [len(hint.regions) for hint in hints] == [2]
+
+
+@pytest.mark.parametrize(
+    ("events", "setting", "figure"),
+    [
+        ([memory(2900, 0.6 * ROOM), *RETRY], "rules.memory-near-limit.full", 0.6),
+        (loop(items=9), "rules.loop-indexing.items", 9),
+    ],
+)
+def test_what_nearly_is_tells_the_figure_that_kept_it_out(
+    tmp_path: Path, events: list[dict[str, Any]], setting: str, figure: float
+) -> None:
+    (near,) = (one for one in near_misses(recorded(tmp_path, events)) if one.setting == setting)
+    assert near.figure == pytest.approx(figure, rel=0.002)
+    assert near.time_ns == 0 and near.setting.split(".")[1] == near.rule
+
+
+def test_what_is_far_from_every_threshold_is_not_near(tmp_path: Path) -> None:
+    events = [memory(2900, 0.4 * ROOM), *RETRY, *loop(items=4)]
+    hints = {one.rule for one in near_misses(recorded(tmp_path, events))}
+    assert not hints & {"memory-near-limit", "loop-indexing"}
