@@ -85,9 +85,9 @@ def describe_selection(document: Document, device: int, low_ns: int, high_ns: in
         f"{time_text(high_ns - low_ns)} selected on {gpu_text(analysis.devices[device].number)}",
         strong=True,
     )
+    lines += describe_step.selected(document, device, low_ns, high_ns)
     _, _, held = measure.measured(analysis, device, low_ns, high_ns).partition(" · ")
     lines.append(Line(held))
-    lines += describe_step.selected(document, device, low_ns, high_ns)
     lines += budget_lines(
         summary.summarise(document.owners[device], low_ns, high_ns), analysis.devices[device].vendor
     )
