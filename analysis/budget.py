@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whichlayer.analysis.accounting import Instant, Partition
+from whichlayer.analysis.intervals import ragged_arange
 from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.results import Budget, Gaps, Kernels, Segments, State
 
@@ -84,60 +85,81 @@ def budget_of(segments: Segments, kernels: Kernels, low: int, high: int) -> Budg
 
     A judged kernel that the bounds cut gives its loss in proportion, rounded down.
     """
-    segments = _between(segments, low, high)
-    start, end = np.maximum(segments.start_ns, low), np.minimum(segments.end_ns, high)
-    length = np.maximum(end - start, 0)
-    by_state = np.zeros(len(State), np.int64)
-    np.add.at(by_state, segments.state, length)
-    loss = _losses(segments, kernels, length)
-    gap = np.zeros(len(Layer), np.int64)
-    gaps = segments.state == State.GAP
-    np.add.at(gap, segments.layer[gaps], length[gaps])
-    busy = int(by_state[State.AT_ROOF] + by_state[State.SLOW])
+    (budget,) = budgets_of(segments, kernels, np.array([low]), np.array([high]))
+    return budget
+
+
+def budgets_of(segments: Segments, kernels: Kernels, low: Int64, high: Int64) -> list[Budget]:
+    """The budget of each of several stretches, in time that grows with the segments in them.
+
+    Args:
+        segments: of one device.
+        kernels: that they refer to.
+        low: int64 (stretches,), starts.
+        high: int64 (stretches,), ends.
+    """
+    first = np.searchsorted(segments.end_ns, low, "right")
+    stop = np.maximum(np.searchsorted(segments.start_ns, high, "left"), first)
+    row = ragged_arange(first, stop - first)
+    part = np.repeat(np.arange(len(low)), stop - first)
+    start = np.maximum(segments.start_ns[row], low[part])
+    length = np.maximum(np.minimum(segments.end_ns[row], high[part]) - start, 0)
+    state = segments.state[row]
+    by_state = np.zeros((len(low), len(State)), np.int64)
+    np.add.at(by_state, (part, state), length)
+    slow = np.flatnonzero((state == State.SLOW) & (length > 0))
+    loss = _losses(segments.ref[row[slow]], part[slow], length[slow], kernels, len(low))
+    gap = np.zeros((len(low), len(Layer)), np.int64)
+    gaps = np.flatnonzero(state == State.GAP)
+    np.add.at(gap, (part[gaps], segments.layer[row[gaps]]), length[gaps])
+    rows = zip(by_state.tolist(), loss.tolist(), gap.tolist(), strict=True)
+    return [_budget(*row) for row in rows]
+
+
+def _budget(by_state: list[int], loss: list[int], gap: list[int]) -> Budget:
     return Budget(
-        total_ns=int(length.sum()),
-        at_roof_ns=busy - int(loss.sum()),
-        loss_ns={layer: int(loss[layer]) for layer in Layer if loss[layer]},
-        gap_ns={layer: int(gap[layer]) for layer in Layer if gap[layer]},
-        spacing_ns=int(by_state[State.SPACING]),
-        unjudged_ns=int(by_state[State.UNJUDGED]),
-        edge_ns=int(by_state[State.EDGE]),
+        total_ns=sum(by_state),
+        at_roof_ns=by_state[State.AT_ROOF] + by_state[State.SLOW] - sum(loss),
+        loss_ns={layer: loss[layer] for layer in Layer if loss[layer]},
+        gap_ns={layer: gap[layer] for layer in Layer if gap[layer]},
+        spacing_ns=by_state[State.SPACING],
+        unjudged_ns=by_state[State.UNJUDGED],
+        edge_ns=by_state[State.EDGE],
     )
 
 
-def _between(segments: Segments, low: int, high: int) -> Segments:
-    """The segments that touch a stretch, so that many steps cost no more than few."""
-    first = int(np.searchsorted(segments.end_ns, low, "right"))
-    stop = max(int(np.searchsorted(segments.start_ns, high, "left")), first)
-    return Segments(
-        start_ns=segments.start_ns[first:stop],
-        end_ns=segments.end_ns[first:stop],
-        state=segments.state[first:stop],
-        layer=segments.layer[first:stop],
-        ref=segments.ref[first:stop],
-    )
+def _losses(
+    ref: NDArray[np.int32], part: Int64, length: Int64, kernels: Kernels, parts: int
+) -> Int64:
+    """Loss by stretch and owner, int64 (parts, layers): a kernel's loss by the share of it inside.
 
-
-def _losses(segments: Segments, kernels: Kernels, length: Int64) -> Int64:
-    """Loss by owner, int64 (layers,): each kernel's loss by the share of it inside."""
-    slow = (segments.state == State.SLOW) & (length > 0)
-    totals = np.zeros(len(Layer), np.int64)
-    if not slow.any():
+    Args:
+        ref: int32 (n,), the kernel of each slow segment.
+        part: int64 (n,), the stretch that it is in.
+        length: int64 (n,), how much of it is inside.
+        kernels: that ``ref`` points into.
+        parts: how many stretches there are.
+    """
+    totals = np.zeros((parts, len(Layer)), np.int64)
+    if not len(ref):
         return totals
-    kernel, inside = np.unique(segments.ref[slow], return_inverse=True)
-    taken = np.zeros(len(kernel), np.int64)
-    np.add.at(taken, inside, length[slow])
+    pair, inside = np.unique(part * len(kernels.row) + ref, return_inverse=True)
+    of, kernel = np.divmod(pair, len(kernels.row))
+    taken = np.zeros(len(pair), np.int64)
+    np.add.at(taken, inside, length)
     owned = np.maximum(kernels.owned_ns[kernel], 1)
     whole = taken >= owned
     # In floating point only where the bounds cut a kernel; never more than was taken.
     share = np.floor(kernels.loss_ns[kernel] * (taken / owned)).astype(np.int64)
     loss = np.minimum(np.where(whole, kernels.loss_ns[kernel], share), taken)
-    np.add.at(totals, kernels.layer[kernel], loss)
+    np.add.at(totals, (of, kernels.layer[kernel]), loss)
     return totals
 
 
 def add_budgets(budgets: list[Budget]) -> Budget:
     """The sum of budgets: of devices, or of stretches that touch."""
+    if len(budgets) == 1:
+        return budgets[0]
     return Budget(
         total_ns=sum(b.total_ns for b in budgets),
         at_roof_ns=sum(b.at_roof_ns for b in budgets),
