@@ -156,7 +156,7 @@ class Child:
     def resize(self, rows: int, columns: int) -> None:
         """Give its terminal another size; the program is told by the system."""
         size = struct.pack("HHHH", max(1, min(rows, 9999)), max(1, min(columns, 9999)), 0, 0)
-        with self._lock, contextlib.suppress(OSError):
+        with self._lock, contextlib.suppress(OSError, ValueError):  # it may have ended
             fcntl.ioctl(self._master, termios.TIOCSWINSZ, size)
 
     def send_signal(self, number: int) -> None:

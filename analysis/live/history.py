@@ -7,11 +7,9 @@ a limit; beyond that the oldest is on disk alone.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
 import shutil
-import tempfile
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator
@@ -22,13 +20,14 @@ from typing import Any, Final
 from isal import igzip
 
 from whichlayer.analysis.live.events import Window
+from whichlayer.analysis.live.private_folder import PrivateFolder, remove_abandoned
 
 MOST_DISK_BYTES: Final = 2 << 30
 MOST_MEMORY_BYTES: Final = 1 << 30
 
-_PREFIX: Final = "whichlayer-live-"
-_LOCK: Final = "in-use"
 _NUMBERED: Final = re.compile(r"(rank\d+|pid\d+)_window(\d{4,9})_.*\.json\.gz")
+_GZIP: Final = b"\x1f\x8b"
+
 _compressed: Any = igzip.open
 
 _LEVEL: Final = 1
@@ -53,8 +52,7 @@ class History:
             most_memory_bytes: of what :meth:`hold` is given.
         """
         self._named = folder
-        self._private: Path | None = None
-        self._lock_file: int | None = None
+        self._private: PrivateFolder | None = None
         self._most_disk, self._most_memory = most_disk_bytes, most_memory_bytes
         self._lock = threading.RLock()
         self._windows: OrderedDict[int, Window] = OrderedDict()
@@ -74,12 +72,8 @@ class History:
                 return self._named
             if self._private is None:
                 remove_abandoned()
-                self._private = Path(tempfile.mkdtemp(prefix=_PREFIX))
-                made = self._private / f".{_LOCK}"
-                self._lock_file = os.open(made, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
-                fcntl.flock(self._lock_file, fcntl.LOCK_EX)
-                made.rename(self._private / _LOCK)  # never seen without being locked
-            return self._private
+                self._private = PrivateFolder()
+            return self._private.path
 
     def next_number(self, prefix: str) -> int:
         """The number of the next window of a rank; goes on from files that lie there already."""
@@ -103,7 +97,7 @@ class History:
         """
         file = WindowFile()
         try:
-            file.open(self, name)
+            file.place(self, name)
             yield file
             file.finish()
         finally:
@@ -188,11 +182,8 @@ class History:
             self._windows.clear()
             self._held.clear()
             private, self._private = self._private, None
-            lock, self._lock_file = self._lock_file, None
         if private is not None:
-            shutil.rmtree(private, ignore_errors=True)
-        if lock is not None:
-            os.close(lock)
+            private.remove()
 
     def _remove(self, window: Window) -> None:
         self._windows.pop(window.id, None)
@@ -217,17 +208,18 @@ class WindowFile:
         self.failure = ""
         self._file: Any = None
 
-    def open(self, history: History, name: str) -> None:
-        """Create it beside its final place."""
+    def place(self, history: History, name: str) -> None:
+        """Choose where it will be."""
         try:
             self.path = history.folder() / name
             self._part = self.path.with_name(f".{name}.part")
-            self._file = _compressed(self._part, "wb", compresslevel=_LEVEL)
         except OSError as error:
             self._fail(error)
 
     def write(self, piece: bytes) -> None:
         """Append a piece of the trace."""
+        if self._file is None and not self.failure:
+            self._open(piece)
         self.trace_bytes += len(piece)
         if not self.failure:
             try:
@@ -237,6 +229,8 @@ class WindowFile:
 
     def finish(self) -> None:
         """Let it appear under its name."""
+        if self._file is None:
+            self.write(b"")
         if not self.failure:
             try:
                 file, self._file = self._file, None
@@ -255,6 +249,16 @@ class WindowFile:
         if self._part.name:
             with suppress(OSError):
                 self._part.unlink()
+
+    def _open(self, beginning: bytes) -> None:
+        """Create it beside its final place; what is compressed already stays as it is."""
+        try:
+            if beginning.startswith(_GZIP):
+                self._file = self._part.open("wb")
+            else:
+                self._file = _compressed(self._part, "wb", compresslevel=_LEVEL)
+        except OSError as error:
+            self._fail(error)
 
     def _fail(self, error: OSError) -> None:
         self.failure = error.strerror or str(error)
@@ -278,21 +282,3 @@ def window_name(prefix: str, number: int, steps: tuple[int | None, int | None]) 
     first, last = steps
     told = "own" if first is None or last is None else f"steps{first}-{last}"
     return f"{prefix}_window{number:04d}_{told}.json.gz"
-
-
-def remove_abandoned() -> None:
-    """Remove private folders whose screen was killed: nobody holds their lock."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
-        try:
-            if folder.lstat().st_uid != os.getuid() or folder.is_symlink():
-                continue
-            lock = os.open(folder / _LOCK, os.O_RDWR | os.O_NOFOLLOW)
-        except OSError:
-            continue  # somebody is just making it, or it is none of ours
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            shutil.rmtree(folder, ignore_errors=True)
-        except OSError:
-            continue
-        finally:
-            os.close(lock)

@@ -47,6 +47,7 @@ from whichlayer.analysis.live.events import (
     text,
 )
 from whichlayer.analysis.live.history import History, window_name, window_prefix
+from whichlayer.analysis.live.private_folder import remove_abandoned
 from whichlayer.analysis.live.protocol import (
     FROM_RECORDER,
     MOST_PAYLOAD,
@@ -158,6 +159,7 @@ class LiveServer:
             if thread is not threading.current_thread():
                 thread.join(max(0.0, ends - time.monotonic()))
         self.history.close()
+        remove_abandoned()  # of programs that were killed while they exported a window
 
     def _begin(self, work: Callable[[], None], name: str) -> None:
         thread = threading.Thread(target=work, name=name, daemon=True)

@@ -6,18 +6,17 @@ program's own count, as ``torch.profiler`` does, so that every reader of traces 
 
 from __future__ import annotations
 
+import errno
 import os
-import shutil
-import tempfile
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
-from pathlib import Path
 from typing import Any, Final
 
+from whichlayer.analysis.live.private_folder import PrivateFolder
 from whichlayer.analysis.live.recorder_options import RecorderOptions
 
 _ACTIVITIES: Final = ("CPU", "CUDA", "XPU", "MTIA")
@@ -59,20 +58,26 @@ class Recorded:
     ended_ns: int
 
     def export(self) -> bytes:
-        """The trace as JSON; leaves no file, whatever happens.
+        """The trace as JSON; leaves no file but where the process is killed meanwhile.
+
+        torch holds Python's lock all the time: every Python thread of the program stands still.
 
         Raises:
             OSError: the temporary folder cannot take it.
             RuntimeError: the profiler failed.
         """
-        folder = tempfile.mkdtemp(prefix="whichlayer-")
+        folder = PrivateFolder()
         try:
-            path = Path(folder, "window.json")
+            path = folder.path / "window.json"
             with _our_own():
                 self.session.export_chrome_trace(str(path))
-            return path.read_bytes()
+            trace = path.read_bytes()
         finally:
-            shutil.rmtree(folder, ignore_errors=True)
+            folder.remove()
+        if not trace[-64:].rstrip().endswith(b"}"):
+            # Kineto tells nobody that it could not write everything.
+            raise OSError(errno.ENOSPC, "its end is missing: is the disk full?")
+        return trace
 
 
 class TorchWindow:
