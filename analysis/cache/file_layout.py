@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 
-_VERSION: Final = 2
+_VERSION: Final = 1
 _MAGIC: Final = b"whichlayer cache"
 _PREAMBLE: Final = struct.Struct("<16sIIIQQ")
 _CHECKSUM: Final = struct.Struct("<I")
