@@ -26,6 +26,8 @@ class Rule:
         fix: what to change, in one line.
         thresholds: named settings with their defaults.
         source: where the condition or the thresholds come from.
+        example: what it looks like in a trace, with figures: one of the samples, a real recording,
+            or one that was made for a test.
     """
 
     id: str
@@ -34,6 +36,7 @@ class Rule:
     fix: str
     thresholds: Mapping[str, float] = field(default_factory=dict)
     source: str = ""
+    example: str = ""
 
 
 @dataclass(frozen=True, slots=True)

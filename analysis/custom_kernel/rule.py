@@ -30,4 +30,6 @@ RULE: Final = Rule(
         "steps": 2.0,
     },
     source="whichlayer's design; saving: measured time less external bytes at 85 % of bandwidth",
+    example="made: a product and a reduction of its result in one compiled graph, the same "
+    "shapes in 3 steps; one kernel saves the reduction's own 100 µs a step: yes",
 )

@@ -44,6 +44,7 @@ class Gate:
         caveat: what it says beside the verdict then, or empty.
         thresholds: named settings with their defaults.
         source: where the condition or the thresholds come from.
+        example: what it looks like, as with rules.
     """
 
     id: str
@@ -52,6 +53,7 @@ class Gate:
     caveat: str = ""
     thresholds: Mapping[str, float] = field(default_factory=dict)
     source: str = ""
+    example: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,7 +92,7 @@ def _in_full(rule: Rule, module: ModuleType) -> list[str]:
     lines = wrap(f"{_plain(rule.title)} ({rule.layer.text.name})", f"{rule.id}: ", "  ")
     lines += _explained(module)
     lines += ["", *wrap(_plain(rule.fix), "  fix         ")]
-    return lines + _figures(rule.thresholds, rule.source)
+    return lines + _figures(rule.thresholds, rule.source) + _example(rule.example)
 
 
 def _gate_in_full(gate: Gate, module: ModuleType) -> list[str]:
@@ -100,7 +100,7 @@ def _gate_in_full(gate: Gate, module: ModuleType) -> list[str]:
     lines += [*_explained(module), ""]
     if gate.effect in _EFFECTS:
         lines += wrap(_EFFECTS[gate.effect], "  effect      ")
-    return lines + _figures(gate.thresholds, gate.source)
+    return lines + _figures(gate.thresholds, gate.source) + _example(gate.example)
 
 
 def _explained(module: ModuleType) -> list[str]:
@@ -118,6 +118,10 @@ def _figures(thresholds: Mapping[str, float], source: str) -> list[str]:
         text = f"{threshold}: {meaning}" if meaning else threshold
         lines += wrap(text, f"  {'' if number else 'thresholds':<12}")
     return [*lines, *(wrap(_plain(source), "  source      ") if source else ())]
+
+
+def _example(example: str) -> list[str]:
+    return wrap(example, "  example     ") if example else []
 
 
 def _thresholds(thresholds: Mapping[str, float]) -> list[str]:

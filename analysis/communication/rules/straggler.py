@@ -20,4 +20,6 @@ RULE = Rule(
     fix="look at what that rank does before them: its own report names the cause",
     thresholds={"note": 0.05, "major": 0.10, "cost": 0.01},
     source="ours; lateness by durations alone, as collectives end together on all ranks",
+    example="DLRM on eight V100s: rank 7 is behind the middle one by 1.81 ms over 7 "
+    "collectives and the last at 4 of them; 7.06 ms of the others' time, 5.5 %",
 )

@@ -23,6 +23,9 @@ RULE = Rule(
     "allocate once and reuse",
     thresholds={"note": 0.05},
     source="allocation calls of the CUDA, HIP and Level Zero APIs",
+    example="ResNet-18 on an MI300X: hipFree lasts 31.99 ms on the backward thread, and the "
+    "device is idle for 54.35 ms before its next kernel; 3.02 s in 941 pieces, 89 % "
+    "of the window",
 )
 
 _ALLOCATION = re.compile(

@@ -12,4 +12,6 @@ RULE = Rule(
     fix="copy less often, into pinned memory, on a side stream",
     thresholds={"note": 0.05, "major": 0.20},
     source="ours",
+    example="sample healthy: 5 copies of a result run with nothing beside them, 7 µs in all: "
+    "far too little to be listed",
 )

@@ -22,6 +22,9 @@ RULE = Rule(
     fix="give the loader more workers, or make a sample cheaper to prepare",
     thresholds={"note": 0.05, "major": 0.20},
     source="PyTorch annotates the loader call; TensorBoard plugin's 5 % rule",
+    example="sample dataloader_bound: "
+    "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__ lasts 41.10 ms, the "
+    "device is idle for 41.12 ms before the next batch is copied; 57 % of the window",
 )
 
 _ANNOTATION = re.compile(r"^enumerate\(DataLoader\)#")

@@ -13,4 +13,6 @@ RULE = Rule(
     "larger collectives",
     thresholds={"note": 0.05, "major": 0.10},
     source="design of the temporal breakdown in HolisticTraceAnalysis",
+    example="DLRM on eight V100s: ncclKernel_SendRecv runs alone for 7.26 ms; 11.19 ms in 62 "
+    "pieces, 56 % of that rank's window",
 )

@@ -21,6 +21,8 @@ RULE = Rule(
     "steps where the device is busy",
     thresholds={"note": 0.05},
     source='slices "Python GC" of PyTorch 2.9 and later; NVTX ranges of the same name',
+    example='made: a slice "Python GC" of 4.8 ms on the launching thread between two kernels, '
+    "nothing queued: the device is idle for 4.8 ms",
 )
 
 _COLLECTION = re.compile(

@@ -20,4 +20,7 @@ RULE = Rule(
     "take what stands at that line out of the compiled function",
     thresholds={"note": 0.05},
     source="names that torch._dynamo gives to the rest of a function",
+    example='made: "Torch-Compiled Region: 0/0", then aten::mul twenty times and 0.9 ms of '
+    "json.encode, then the frame torch_dynamo_resume_in_forward and region 1/0: 1.43 "
+    "ms between the two regions",
 )

@@ -23,6 +23,8 @@ RULE = Rule(
     fix="record the replays of the graph, after it was captured",
     thresholds={"note": 0.05},
     source="stream capture calls of the CUDA and HIP runtime",
+    example="vLLM on an MI300X: the host captures a graph, and the device is idle for 54.98 "
+    "ms before the next copy; 97 % of the window",
 )
 
 

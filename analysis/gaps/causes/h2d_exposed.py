@@ -12,4 +12,6 @@ RULE = Rule(
     fix="prefetch the next batch on a side stream while this one computes",
     thresholds={"note": 0.05, "major": 0.20},
     source="ours",
+    example="two H100s: Memcpy HtoD of 4,200,595,456 bytes from pinned memory runs alone for "
+    "151.75 ms, at 27.7 GB/s; 1.84 s in 446 pieces, 95 % of the window",
 )

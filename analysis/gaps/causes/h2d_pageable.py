@@ -17,4 +17,7 @@ RULE = Rule(
     fix="DataLoader(pin_memory=True) and .to(device, non_blocking=True)",
     thresholds={"note": 0.05, "major": 0.20},
     source="CUDA programming guide: pageable copies are staged and synchronous",
+    example="sample unpinned_copies: Memcpy HtoD (Pageable -> Device) of 77,070,336 bytes "
+    "runs alone for 14.53 ms at 5.3 GB/s, the thread inside cudaMemcpyAsync for 14.79 "
+    "ms; 40 % of the window",
 )

@@ -23,6 +23,9 @@ RULE = Rule(
     "no .item()/.cpu() in the loop",
     thresholds={"note": 0.05, "major": 0.25},
     source="blocking calls of the CUDA and HIP runtime and driver",
+    example="sample host_sync: loss.item() waits in cudaMemcpyAsync for 12.29 ms; the queue "
+    "is empty when it returns, and 645 pieces of idle time follow, up to 197.8 µs; 24 "
+    "% of the window",
 )
 
 _BLOCKING = re.compile(

@@ -11,4 +11,6 @@ RULE = Rule(
     title="between two kernels of one graph launch",
     fix="nothing by itself; node-level tracing inflates it",
     source="TraceLens issue 728: a quarter of idle was invented from these",
+    example="CUDA graphs on a V100: 94 pieces between two kernels of one graph launch, 953 µs "
+    "in all; nobody's",
 )

@@ -16,4 +16,6 @@ RULE = Rule(
     fix='CUDA graphs or torch.compile(mode="reduce-overhead"); a larger batch',
     thresholds={"note": 0.05},
     source="ours; TensorBoard plugin and Nsight Systems' expert rules use kernel counts",
+    example="sample launch_bound_decode: 2,060 pieces of up to 72.4 µs, each ended by a "
+    "kernel whose launch began only then; 63 % of the window",
 )

@@ -11,4 +11,6 @@ RULE = Rule(
     title="launch latency",
     fix="nothing by itself; CUDA graphs pay it once",
     source="ours: 99th percentile of this recording's launches into an empty queue",
+    example="sample launch_bound_decode: 12.31 ms in 2,050 pieces of about 6 µs between a "
+    "launch into an empty queue and its kernel; nobody's",
 )

@@ -22,6 +22,8 @@ RULE = Rule(
     "load eagerly where the first request matters",
     thresholds={"note": 0.05},
     source="module calls of the CUDA and HIP driver, overhead events of CUPTI",
+    example="a first convolution on an A100: cudaLaunchKernel takes 1.337 s where it usually "
+    "takes 8.6 µs, for it loads the kernel's code; 74 % of the window",
 )
 
 _CALL = re.compile(

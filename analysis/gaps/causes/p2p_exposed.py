@@ -12,4 +12,6 @@ RULE = Rule(
     fix="overlap the transfer with computation on another stream",
     thresholds={"note": 0.05, "major": 0.20},
     source="ours",
+    example="made: a copy between two devices of 520 µs, for which the other device's stream "
+    "waits by a recorded event with nothing else to do",
 )

@@ -17,4 +17,6 @@ RULE = Rule(
     "on the device",
     thresholds={"note": 0.05, "min_us": 200.0},
     source="ours",
+    example="TimeSformer on an H100: Python without an operator for 215.33 ms before the "
+    "batch is copied; 220.75 ms in 6 pieces, 58 % of the window",
 )

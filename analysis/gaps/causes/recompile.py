@@ -23,6 +23,8 @@ RULE = Rule(
     "dynamic=True, padded or bucketed shapes",
     thresholds={"note": 0.05, "later_share": 0.5},
     source="annotations and frames of torch._dynamo and torch._inductor",
+    example="made: torch._dynamo compiles for 6 ms in the third of the recorded steps, a "
+    "device synchronisation and a module load inside: 6 ms idle, all of it this",
 )
 
 #: Annotations around the phases of a compile; newer versions dropped the suffix.

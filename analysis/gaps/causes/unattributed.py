@@ -16,4 +16,6 @@ RULE = Rule(
     fix="record more: see the evidence",
     thresholds={"note": 0.05},
     source="ours",
+    example="an A100, recorded without stacks: idle for 13.335 s after the last kernel, and "
+    "nothing recorded on the step's thread meanwhile",
 )

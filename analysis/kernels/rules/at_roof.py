@@ -21,6 +21,8 @@ RULE: Final = Rule(
     fix="only fewer bytes or flops help: fuse, use a narrower type, change the algorithm",
     thresholds={"bandwidth": ROOF_BANDWIDTH, "rate": ROOF_RATE},
     source="whichlayer's design: shares of the data sheet that well-made kernels reach",
+    example="sample memory_bound_slow: bf16 products at 705 TFLOP/s on an H100: 71 % of the "
+    "data sheet, what good products reach there",
 )
 RANK: Final = 30
 

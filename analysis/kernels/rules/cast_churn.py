@@ -22,6 +22,8 @@ RULE: Final = Rule(
     fix="keep weights in bf16, widen the autocast region, avoid .float() and .to() inside it",
     thresholds={"share": 0.05},
     source="whichlayer's design; the share is of the device's own work",
+    example="a transformer on an A100: casts between fp16 and fp32 take 20 % of the device's "
+    "own work, such as 8 calls of 4.32 ms together",
 )
 RANK: Final = 16
 #: Decided before anything is known of bytes: the work itself is avoidable.

@@ -21,6 +21,8 @@ RULE: Final = Rule(
     fix="choose sizes in multiples of the tile, tune the library (autotune), update it",
     thresholds={"rate": 0.60, "least_us": 50.0},
     source="whichlayer's design; the rate is a share of what good products reach, not of the sheet",
+    example="attention on an MI300X: attn_fwd, 10 calls of 65.8 ms, 267 TFLOP/s bf16: 20 % of "
+    "the data sheet",
 )
 RANK: Final = 50
 

@@ -30,6 +30,8 @@ RULE: Final = Rule(
     fix='make them where they are needed: torch.zeros(..., device="cuda")',
     thresholds={"share": 0.01},
     source="PyTorch's retired pattern matcher and performance tuning guide",
+    example="a toy on an MI250: aten::zeros on the CPU and aten::to behind it, twice; 5.2 % "
+    "of the window",
 )
 RANK: Final = 95
 _MOVES: Final = frozenset({"aten::to", "aten::_to_copy", "aten::copy_", "aten::cuda"})

@@ -22,6 +22,8 @@ RULE: Final = Rule(
     fix="use views instead of copies, write into preallocated tensors instead of cat and stack",
     thresholds={"share": 0.10},
     source="whichlayer's design; the share is of the device's own work",
+    example="Qwen on an H100: copies take 10 % of the device's own work, 145 calls, 4.78 ms; "
+    "aten::cat of int32 alone 2.01 ms",
 )
 RANK: Final = 18
 #: Decided before anything is known of bytes: the work itself is avoidable.

@@ -24,6 +24,7 @@ RULE: Final = Rule(
     fix="torch.nn.parallel.DistributedDataParallel, one process for each GPU",
     thresholds={"devices": 2.0},
     source="PyTorch's documentation of DataParallel recommends DistributedDataParallel",
+    example="made: an annotation DataParallel.forward in a recording with kernels on 2 GPUs",
 )
 RANK: Final = 91
 #: The mark that ``nn.DataParallel.forward`` records.

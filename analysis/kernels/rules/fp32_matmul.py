@@ -24,6 +24,8 @@ RULE: Final = Rule(
     fix="run the products in a narrower precision (autocast, or TF32 where it is faster)",
     thresholds={"gain": 1.25},
     source="data-sheet rates; TF32 equals FP32 on GeForce, L40 and A10G",
+    example="sample fp32_matmul_a100: ampere_sgemm_128x128_nt at 16 TFLOP/s; in TF32 good "
+    "products reach 85 % of 156 TFLOP/s; 84 % of the window",
 )
 RANK: Final = 10
 _FIXES: Final = {

@@ -24,6 +24,8 @@ RULE: Final = Rule(
     fix="optimizer.zero_grad(set_to_none=True)",
     thresholds={"share": 0.01},
     source="PyTorch's performance tuning guide",
+    example="made: Optimizer.zero_grad#SGD.zero_grad launches one aten::zero_ of 400 µs in a "
+    "window of 2.4 ms",
 )
 RANK: Final = 92
 _MARK: Final = ("Optimizer.zero_grad",)

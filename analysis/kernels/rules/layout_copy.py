@@ -19,6 +19,8 @@ RULE: Final = Rule(
     title="tensors rearranged around convolutions",
     fix="model.to(memory_format=torch.channels_last), and the input too",
     source="kernel names of cuDNN and MIOpen; the time such kernels take is what is lost",
+    example="ResNet-18 on an MI300X: batched_transpose_32x32_half 80 times inside "
+    "aten::convolution_backward, 12.11 ms",
 )
 RANK: Final = 15
 #: Decided before anything is known of bytes: the work itself is avoidable.

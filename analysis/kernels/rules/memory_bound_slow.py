@@ -21,6 +21,8 @@ RULE: Final = Rule(
     fix="check layout and alignment of its tensors, update the library, or write it in Triton",
     thresholds={"bandwidth": 0.60, "trivial_kernels": 3.0},
     source="whichlayer's design; tried on 143 recorded traces",
+    example="sample memory_bound_slow: an addition in bf16 moves 804 GB/s on an H100, 24 % of "
+    "the data sheet; 36 % of the window",
 )
 RANK: Final = 40
 

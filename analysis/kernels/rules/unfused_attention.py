@@ -22,6 +22,8 @@ RULE: Final = Rule(
     fix="call torch.nn.functional.scaled_dot_product_attention (fused) in the model",
     thresholds={"gain": 1.5, "attention_rate": 0.5},
     source="whichlayer's design; the rate is what flash kernels reach of good products' rate",
+    example="TimeSformer on an H100: product, softmax and product in separate operators, "
+    "cunn_SoftMaxForward alone 68.69 ms in 12 calls; 32 % of the window",
 )
 RANK: Final = 12
 

@@ -25,6 +25,8 @@ RULE: Final = Rule(
     fix="torch.compile the module, or call the fused operator that does the same",
     thresholds={"least": 3.0, "bandwidth": 0.85, "gain": 1.25},
     source="whichlayer's design: measured time less external bytes at 85 % of the bandwidth",
+    example="Qwen on an H100: a cast, pow and mul follow each other on one tensor; 464 calls, "
+    "6.77 ms need not be, 14 % of the window",
 )
 RANK: Final = 14
 

@@ -25,6 +25,8 @@ RULE: Final = Rule(
     fix="choose sizes in multiples of tile times multiprocessors, or split the last tiles",
     thresholds={"efficiency": 0.60, "most_waves": 4.0, "full": 0.75, "trivial_kernels": 3.0},
     source="CUDA's occupancy calculator; thresholds are whichlayer's",
+    example="DLRM on an A100: a product of 1.19 waves of 216 blocks takes the time of 2, 28 % "
+    "of the data sheet's rate",
 )
 RANK: Final = 34
 

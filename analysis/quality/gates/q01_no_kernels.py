@@ -18,6 +18,8 @@ GATE = Gate(
     "Q1",
     "no kernels were recorded",
     source="pytorch/kineto#996: sessions with launches whose kernels never arrive",
+    example="a timeline of an accelerator whose events have no category of GPU work: shown, "
+    "with no GPU verdict",
 )
 
 

@@ -23,6 +23,7 @@ GATE = Gate(
     "launches are missing",
     thresholds={"unlinked": MAX_UNLINKED},
     source="measured: tools that drop such kernels flip host wait to kernel wait",
+    example="Qwen on an H100: 509 of 1707 activities (30 %) have no launch in the file",
 )
 
 

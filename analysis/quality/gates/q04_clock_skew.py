@@ -30,6 +30,8 @@ GATE = Gate(
         "trusted_us": MAX_SKEW_NS / 1e3,
     },
     source="pytorch/kineto#1380: 8 to 9 µs seen; all others are whichlayer's",
+    example="made: a kernel begins 6 µs before its launch call: gaps up to that and 1 µs more "
+    "are launch spacing",
 )
 
 

@@ -25,6 +25,8 @@ GATE = Gate(
     caveat="a few events lie or last so far beyond all others that their times may be wrong",
     thresholds={"spans": SPANS, "share": SHARE},
     source="pytorch/kineto#105 and #646, pytorch#188481, perfetto#393",
+    example="an event without a duration: kept without length and counted; a kernel whose "
+    "time is 0 among large ones: left out",
 )
 
 

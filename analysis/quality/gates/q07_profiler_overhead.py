@@ -25,6 +25,7 @@ GATE = Gate(
     caveat="the profiler's own work is part of it",
     thresholds={"told": NOTE, "contaminated": CONTAMINATED},
     source="nsys-ai",
+    example="made: a Buffer Flush of 600 µs in a window of 2 ms (30 %): contaminated",
 )
 
 

@@ -16,6 +16,8 @@ GATE = Gate(
     "Q9",
     "the profiler's own sync",
     source="huggingface/blog#3389: a sync after the last step taken for a stall",
+    example="made: cudaDeviceSynchronize of 50 ms after the last step: no finding, and the "
+    "window ends before it",
 )
 
 

@@ -27,6 +27,8 @@ GATE = Gate(
         "matrix_geforce": CONSUMER_RATE_SLACK,
     },
     source="TraceLens; rocprofiler-compute#80",
+    example="made: an addition on an A100 that would move 2.4 GB in 900 µs, 2.7 TB/s: more "
+    "than its memory can",
 )
 
 

@@ -19,6 +19,7 @@ GATE = Gate(
     "kernels that run from the cache",
     thresholds={"share": MIN_SHARE},
     source="whichlayer's own; cache sizes of the data sheets",
+    example="made: an addition on an A100 that moves 6 MB in 2 µs, 3 TB/s, and 6 MB fit its cache",
 )
 
 

@@ -22,6 +22,7 @@ GATE = Gate(
     caveat="from a single step, a hint",
     thresholds={"steps": MIN_STEPS},
     source="TraceML",
+    example="BERT on an H100: one recorded step",
 )
 
 

@@ -18,6 +18,7 @@ GATE = Gate(
     "Q13",
     "a GPU's number or name is not that of the file's list",
     source="seen: kernels on device 2 or 9 with only device 0 listed; empty names",
+    example="vLLM on an MI300X: kernels on device 2, while the file lists only device 0",
 )
 
 _ADVICE = "name it with --device-model if that is wrong"

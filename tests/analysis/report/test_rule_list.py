@@ -35,6 +35,7 @@ def test_a_rule_in_full_has_a_docstring_for_users_a_fix_and_a_source(rule_id: st
     explained = explain_rules([rule_id])
     assert module.__doc__ and rule.fix.split()[0] in explained
     assert rule.source and rule.source.split()[0] in explained
+    assert rule.example and rule.example in " ".join(explained.split())
     assert all(columns_of(line) <= COLUMNS for line in explained.splitlines())
 
 
