@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.control import Control
+from rich.segment import Segment
 from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
 from textual.geometry import Size
 from textual.strip import Strip
@@ -34,17 +35,28 @@ class Shown:
             self.forget()
             self._size = size
 
-    def note(self, x: int, y: int, strip: Strip) -> bool:
-        """Note that a strip is written at a place; False where that would change nothing."""
+    def note(self, x: int, y: int, strip: Strip) -> tuple[int, Strip] | None:
+        """Note that a strip is written at a place.
+
+        Returns:
+            Where what differs from what is there begins, and that part; None where nothing does.
+        """
         line = self._lines.setdefault(y, {})
         end = x + strip.cell_length
         known = line.get(x)
         if known is not None and known == strip:
-            return False
+            return None
         for other in [at for at, old in line.items() if at < end and x < at + old.cell_length]:
             del line[other]
         line[x] = strip
-        return True
+        if known is None or known.cell_length < strip.cell_length:
+            return x, strip
+        if known.cell_length > strip.cell_length:
+            # What is behind it is still there.
+            line[end] = known.crop(strip.cell_length)
+            known = known.crop(0, strip.cell_length)
+        low, high = changed_cells(known, strip)
+        return (x + low, strip.crop(low, high)) if high > low else None
 
 
 def difference(renderable: RenderableType | None, shown: Shown) -> RenderableType | None:
@@ -81,18 +93,51 @@ class Difference(CompositorUpdate):
 Place = tuple[int, int, Strip]
 
 
+def changed_cells(old: Strip, new: Strip) -> tuple[int, int]:
+    """The first and the last + 1 cell in which two strips of one length may differ.
+
+    Equal beginnings and ends are found without splitting wide characters.
+    """
+    before, after = list(old), list(new)
+    left = _alike(before, after, 1)
+    if left >= new.cell_length:
+        return 0, 0
+    right = _alike(before[::-1], after[::-1], -1)
+    return left, max(new.cell_length - right, left)
+
+
+def _alike(old: list[Segment], new: list[Segment], step: int) -> int:
+    """Cells that two lines have in common from one end: whole segments, then plain characters."""
+    cells = 0
+    for one, other in zip(old, new, strict=False):
+        if one == other:
+            cells += one.cell_length
+            continue
+        if one.style == other.style and one.text.isascii() and other.text.isascii():
+            for a, b in zip(one.text[::step], other.text[::step], strict=False):
+                if a != b:
+                    break
+                cells += 1
+        break
+    return cells
+
+
 def _written(
-    places: Iterable[Place], note: Callable[[int, int, Strip], bool], console: Console
+    places: Iterable[Place],
+    note: Callable[[int, int, Strip], tuple[int, Strip] | None],
+    console: Console,
 ) -> str:
     parts: list[str] = []
     behind = (-1, -1)
     for x, y, strip in places:
-        if not note(x, y, strip):
+        changed = note(x, y, strip)
+        if changed is None:
             continue
-        if (x, y) != behind:
-            parts.append(Control.move_to(x, y).segment.text)
-        parts.append(strip.render(console))
-        behind = (x + strip.cell_length, y)
+        at, part = changed
+        if (at, y) != behind:
+            parts.append(Control.move_to(at, y).segment.text)
+        parts.append(part.render(console))
+        behind = (at + part.cell_length, y)
     return "".join(parts)
 
 

@@ -12,7 +12,7 @@ from textual._compositor import ChopsUpdate, LayoutUpdate
 from textual.geometry import Region
 from textual.strip import Strip
 
-from whichlayer.tui.repaint import Difference, Shown, difference
+from whichlayer.tui.repaint import Difference, Shown, changed_cells, difference
 
 WIDTH, HEIGHT = 12, 3
 CONSOLE = Console(force_terminal=True, color_system="truecolor", width=WIDTH, legacy_windows=False)
@@ -121,3 +121,13 @@ def test_what_is_no_update_of_the_screen_is_left_alone() -> None:
     assert Difference(whole([strip("one")]), shown).render_segments(CONSOLE) == ""
     assert difference("text", shown) == "text"
     assert "one" in Difference(whole([strip("one")]), shown).render_segments(CONSOLE)
+
+
+def test_of_a_line_only_the_stretch_that_changed_is_written() -> None:
+    shown = Shown()
+    before, after = strip("left end|cursor at a|right end"), strip("left end|cursor at b|right end")
+    assert changed_cells(before, after) == (19, 20)
+    Difference(whole([before]), shown).render_segments(CONSOLE)
+    written = Difference(whole([after]), shown).render_segments(CONSOLE)
+    assert "b" in written and "cursor" not in written and "right" not in written
+    assert changed_cells(after, after) == (0, 0)
