@@ -149,7 +149,8 @@ def judge_timed(trace: Trace) -> tuple[Judged, tuple[KernelGroup, ...]]:
     ]
     gc.collect()
     begun = time.process_time()
-    table, groups = analysis._kernels(trace, devices, cuts, matches, window, options)
+    table, judged = analysis._kernels(trace, devices, cuts, matches, window, options)
+    groups = judged.groups
     return Judged(len(table.row), len(groups), time.process_time() - begun), groups
 
 
