@@ -34,6 +34,13 @@ def test_readme_and_report_say_the_same_of_how_to_record() -> None:
     assert snippet in README
 
 
+def test_the_reference_is_written_from_the_code() -> None:
+    script = runpy.run_path(str(ROOT / "docs" / "make_reference.py"))
+    for name in ("rules", "devices"):
+        written = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
+        assert script[f"{name}_page"]() == written, "run python docs/make_reference.py"
+
+
 def test_paths_in_the_documents_exist() -> None:
     for document in (ROOT / "README.md", ROOT / "docs" / "architecture.md"):
         text = document.read_text(encoding="utf-8")

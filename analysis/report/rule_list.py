@@ -12,16 +12,11 @@ from whichlayer.analysis.findings.catalogue import VERDICTS
 from whichlayer.analysis.quality.catalogue import gate_modules
 from whichlayer.analysis.quality.gate import Effect, Gate
 from whichlayer.analysis.report.text_layout import wrap
+from whichlayer.analysis.report.threshold_meanings import COMMON, meaning_of
 from whichlayer.analysis.rule import Rule, rule_modules
 
-#: What thresholds mean that many rules have; the others are explained by their rule.
-_COMMON = {
-    "note": "share of the window from which it is listed as a finding",
-    "major": "share of the window from which the finding counts as major",
-}
-
 #: What a gate does where it fires as a doubt.
-_EFFECTS = {
+EFFECTS = {
     Effect.LOWER: "every finding is trusted one step less",
     Effect.GAPS_LOW: "findings from gaps are hints",
     Effect.ALL_LOW: "every finding is a hint",
@@ -57,7 +52,7 @@ def list_rules() -> str:
     width = max((len(rule.id) for rule in found), default=0)
     lines = wrap(
         "Each rule with the layer that owns it, what it finds, and its thresholds. "
-        + " ".join(f"{name}: the {meaning}." for name, meaning in _COMMON.items())
+        + " ".join(f"{name}: the {COMMON[name]}." for name in ("note", "major"))
         + " 'whichlayer rules ID' explains a rule and its other thresholds."
     )
     lines.append("")
@@ -92,15 +87,15 @@ def _in_full(rule: Rule, module: ModuleType) -> list[str]:
     lines = wrap(f"{_plain(rule.title)} ({rule.layer.text.name})", f"{rule.id}: ", "  ")
     lines += _explained(module)
     lines += ["", *wrap(_plain(rule.fix), "  fix         ")]
-    return lines + _figures(rule.thresholds, rule.source) + _example(rule.example)
+    return lines + _figures(rule.id, rule.thresholds, rule.source) + _example(rule.example)
 
 
 def _gate_in_full(gate: Gate, module: ModuleType) -> list[str]:
     lines = wrap(_plain(gate.title), f"{gate.id}: ", "  ")
     lines += [*_explained(module), ""]
-    if gate.effect in _EFFECTS:
-        lines += wrap(_EFFECTS[gate.effect], "  effect      ")
-    return lines + _figures(gate.thresholds, gate.source) + _example(gate.example)
+    if gate.effect in EFFECTS:
+        lines += wrap(EFFECTS[gate.effect], "  effect      ")
+    return lines + _figures(gate.id, gate.thresholds, gate.source) + _example(gate.example)
 
 
 def _explained(module: ModuleType) -> list[str]:
@@ -111,10 +106,10 @@ def _explained(module: ModuleType) -> list[str]:
     return lines
 
 
-def _figures(thresholds: Mapping[str, float], source: str) -> list[str]:
+def _figures(rule_id: str, thresholds: Mapping[str, float], source: str) -> list[str]:
     lines: list[str] = []
     for number, threshold in enumerate(_thresholds(thresholds) or ["none"]):
-        meaning = _COMMON.get(threshold.partition(" = ")[0], "")
+        meaning = meaning_of(rule_id, threshold.partition(" = ")[0])
         text = f"{threshold}: {meaning}" if meaning else threshold
         lines += wrap(text, f"  {'' if number else 'thresholds':<12}")
     return [*lines, *(wrap(_plain(source), "  source      ") if source else ())]

@@ -19,6 +19,6 @@ RULE = Rule(
     fix="fused=True (or foreach=True) in the optimizer; zero_grad(set_to_none=True)",
     thresholds={"note": 0.05, "kernels": 1000, "per_tensor": 100, "share": 0.8},
     source="torch.optim: for-loop, foreach and fused implementations",
-    example="ResNet-50 on a V100 in 2020: zero_grad fills each gradient by a kernel of its "
+    example="ResNet-50, recorded in 2020: zero_grad fills each gradient by a kernel of its "
     "own; 74.90 ms in 1,305 pieces of up to 224 µs, 5.8 % of the window",
 )

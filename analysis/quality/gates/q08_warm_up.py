@@ -24,7 +24,7 @@ GATE = Gate(
     "warm-up is in the recording",
     thresholds={"first_step": WARM_UP_RATIO},
     source="nsys-ai",
-    example="ResNet-50 on a V100: 88 activities, 8.87 ms, before the first step; or, made: a "
+    example="ResNet-50, recorded in 2020: 88 activities, 8.87 ms, before the first step; or, made: a "
     "first step of 5 ms before steps of 1 ms",
 )
 

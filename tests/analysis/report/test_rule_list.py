@@ -14,7 +14,8 @@ from whichlayer.analysis.report.rule_list import (
     list_rules,
 )
 from whichlayer.analysis.report.text_layout import COLUMNS, columns_of
-from whichlayer.analysis.settings import MIN_SHARE
+from whichlayer.analysis.report.threshold_meanings import COMMON, OF_RULE, meaning_of
+from whichlayer.analysis.settings import MIN_SHARE, defaults
 
 
 def test_the_list_is_of_all_rules_that_findings_use() -> None:
@@ -51,6 +52,12 @@ def test_thresholds_that_many_rules_have_are_explained() -> None:
     explained = explain_rules(["dataloader-wait"])
     assert "note = 0.05: share of the window from which it is listed" in explained
     assert "major = 0.2: share of the window from which" in explained
+
+
+def test_every_threshold_is_explained_and_no_other() -> None:
+    held = {(one, name) for one, names in defaults().items() for name in names}
+    assert [one for one in sorted(held) if not meaning_of(*one)] == []
+    assert OF_RULE.keys() <= held and set(COMMON) <= {name for _, name in held}
 
 
 def test_a_note_is_the_share_from_which_findings_are_listed() -> None:

@@ -1,0 +1,96 @@
+"""What each threshold means, in words: the one place for these texts."""
+
+from __future__ import annotations
+
+from typing import Final
+
+#: What a name means wherever it is used.
+COMMON: Final = {
+    "note": "share of the window from which it is listed as a finding",
+    "major": "share of the window from which the finding counts as major",
+    "min_share": "share of the window from which any finding is listed",
+    "efficiency": "only below this share of the roof that binds the kernel",
+    "trivial_kernels": "only kernels longer than so many that do nothing",
+    "min_us": "only stretches of at least so many microseconds",
+}
+
+#: What a name means to one rule or gate.
+OF_RULE: Final = {
+    ("optimizer-loop", "kernels"): "elementwise kernels that prove it where operators are not recorded",
+    ("optimizer-loop", "per_tensor"): "kernels that operators on single tensors launched, from which it is proven",
+    ("optimizer-loop", "share"): "share of the kernels of the optimizer that those must be",
+    ("pipeline-bubble", "slow"): "a wait from so many times what its size needs",
+    ("pipeline-bubble", "gb_per_s"): "rate of the links, where no receive of the recording was faster",
+    ("pipeline-bubble", "latency_us"): "microseconds that a receive takes whatever its size",
+    ("recompile", "later_share"): "later steps that compile less than this share of what the first one does are warm",
+    ("warm-up", "later_share"): "later steps that spend less than this share of what the first one does are warm",
+    ("at-roof", "bandwidth"): "share of the data sheet's bandwidth",
+    ("at-roof", "rate"): "share of the rate that good large products reach",
+    ("cast-churn", "share"): "share of the device's own work that casts take",
+    ("compute-bound-slow", "rate"): "only below this share of the rate that good large products reach",
+    ("compute-bound-slow", "least_us"): "only calls of at least so many microseconds",
+    ("constant-from-cpu", "share"): "share of the window in which such constants are made and moved",
+    ("conv-bias-before-bn", "share"): "share of the window that adding such biases takes",
+    ("copy-storm", "share"): "share of the device's own work that copies take",
+    ("data-parallel", "devices"): "GPUs with work",
+    ("fp32-matmul", "gain"): "how many times as long it takes as in the narrower precision at best",
+    ("grad-zero-fill", "share"): "share of the window that the fills take",
+    ("kernel-drift", "slower"): "how many times as long as earlier calls later ones take",
+    ("kernel-drift", "calls"): "calls in each half of the steps",
+    ("kernel-drift", "steps"): "recorded steps",
+    ("kernel-drift", "least_us"): "by how many microseconds later calls are slower at least",
+    ("kernel-selection", "rate"): "only below this share of the rate that good large products reach",
+    ("latency-bound", "floor_share"): "share of the ideal time that a kernel without work takes",
+    ("latency-bound", "slack"): "up to so many times the ideal time",
+    ("loop-indexing", "share"): "share of the window that such loops last",
+    ("loop-indexing", "items"): "items in a row",
+    ("low-occupancy", "occupancy"): "share of the warps that fit a multiprocessor, at most",
+    ("low-occupancy", "share"): "share of the device's own work that the kernel takes",
+    ("memory-bound-slow", "bandwidth"): "only below this share of the data sheet's bandwidth",
+    ("memory-near-limit", "full"): "share of the device's memory",
+    ("memory-near-limit", "frees"): "calls that gave memory back between two that asked for it",
+    ("small-grid", "load_bytes"): "bytes a thread below which the work is too small for the card: the fix is PyTorch's",
+    ("unfused-attention", "gain"): "how many times as long as a fused call's ideal the chain takes",
+    ("unfused-attention", "attention_rate"): "share of good products' rate that fused attention reaches",
+    ("unfused-elementwise", "least"): "operators in a row",
+    ("unfused-elementwise", "bandwidth"): "share of the bandwidth that one fused kernel reaches",
+    ("unfused-elementwise", "gain"): "how many times as long as one fused kernel the chain takes",
+    ("wave-tail", "most_waves"): "only grids of fewer waves",
+    ("wave-tail", "full"): "only where waves are less full than this on average",
+    ("comm-slow", "busbw_share"): "only below this share of what the links can",
+    ("comm-slow", "large_mb"): "only messages of at least so many megabytes",
+    ("straggler", "cost"): "share of the windows of all ranks that the others waited for it",
+    ("custom-kernel", "share"): "share of the step that the chain has",
+    ("custom-kernel", "saving"): "share of the step that one kernel saves, whatever the chain has",
+    ("custom-kernel", "least_saving"): "share of the step that one kernel saves at least",
+    ("custom-kernel", "bandwidth"): "share of the bandwidth that the one kernel is taken to reach",
+    ("custom-kernel", "same_shapes"): "share of the calls that have the most frequent shapes",
+    ("custom-kernel", "shapes"): "so many tuples of shapes count as the most frequent ones",
+    ("custom-kernel", "steps"): "recorded steps in which it runs",
+    ("memory-churn", "turnover"): "bytes taken in a step, as a multiple of the most that is held",
+    ("memory-churn", "calls"): "calls that asked the device for memory, or gave some back",
+    ("Q2", "lost"): "share of a step's launches that have no kernel",
+    ("Q2", "uneven"): "by how much the kernels of a graph's launches differ",
+    ("Q3", "unlinked"): "share of the activities that have no launch in the file",
+    ("Q4", "believed_us"): "clocks that are off by up to so many microseconds are believed at once",
+    ("Q4", "odd_times"): "a kernel early by so many times what others agree on has a wrong time",
+    ("Q4", "odd_share"): "share of the kernels that may have such times",
+    ("Q4", "trusted_us"): "above so many microseconds who was late cannot be told",
+    ("Q5", "noise_us"): "overlap of up to so many microseconds is noise of the clocks",
+    ("Q6", "spans"): "lengths of all else that an event lies away or lasts",
+    ("Q6", "share"): "share of the work that may have such times",
+    ("Q7", "told"): "share of the window from which the profiler's own work is told",
+    ("Q7", "contaminated"): "share of the window from which it contaminates the recording",
+    ("Q8", "first_step"): "how many times the median the first step takes",
+    ("Q10", "share"): "share of the window from which such kernels are told",
+    ("Q10", "bandwidth"): "impossible above so many times the data sheet's bandwidth",
+    ("Q10", "matrix"): "impossible above so many times the data sheet's rate",
+    ("Q10", "matrix_geforce"): "likewise on GeForce cards",
+    ("Q11", "share"): "share of the window from which such kernels are told",
+    ("Q12", "steps"): "fewer steps than this make findings hints",
+}  # fmt: skip
+
+
+def meaning_of(rule_id: str, name: str) -> str:
+    """What a threshold of a rule or gate means, in a line; empty where nobody said."""
+    return OF_RULE.get((rule_id, name)) or COMMON.get(name, "")
