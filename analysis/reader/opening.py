@@ -137,6 +137,11 @@ def _kind_of_text(head: bytes) -> str:
     return "it is not JSON"
 
 
+def is_trace_name(name: str) -> bool:
+    """Whether a file's name is that of a trace."""
+    return name.endswith(_SUFFIXES) and not name.endswith(_NOTES) and not name.startswith(".")
+
+
 def traces_in(folder: str) -> list[str]:
     """The traces of a folder by their names, each as a path, in order of name.
 
@@ -146,7 +151,7 @@ def traces_in(folder: str) -> list[str]:
     return [
         os.path.join(folder, entry)
         for entry in sorted(os.listdir(folder))
-        if entry.endswith(_SUFFIXES) and not entry.endswith(_NOTES)
+        if is_trace_name(entry)
     ]
 
 
