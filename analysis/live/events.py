@@ -26,6 +26,7 @@ class Recorder:
         torch: version of its torch.
         device: name of its GPU, or empty.
         mode: ``training``, ``inference`` or empty, when it introduced itself.
+        since_ns: wall clock (``time.time_ns``) since which it can be joined; None where not known.
     """
 
     id: int
@@ -36,6 +37,7 @@ class Recorder:
     torch: str
     device: str
     mode: str
+    since_ns: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +151,7 @@ def recorder_from(message: Message, number: int) -> Recorder:
         torch=text(message, "torch"),
         device=text(message, "device"),
         mode=text(message, "mode"),
+        since_ns=count(message, "since_ns"),
     )
 
 

@@ -7,7 +7,9 @@ announced to the recorder just before it starts, and what it exports is read onc
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable
+from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
@@ -33,12 +35,15 @@ class ForeignProfiler:
 
     def install(self) -> None:
         """Wrap the methods by which profilers start, end and export."""
-        inner = import_module("torch.autograd.profiler").profile
-        outer = import_module("torch.profiler")._KinetoProfile
+        module = import_module("torch.autograd.profiler")
         for name in ("_prepare_trace", "_start_trace"):
-            self._wrap(inner, name, before=lambda args: self._begins())
-        self._wrap(inner, "__exit__", after=lambda args: self._ends())
-        self._wrap(outer, "export_chrome_trace", after=self._after_export)
+            self._wrap(module.profile, name, before=self._begins, failed=self._ends)
+        self._wrap(module.profile, "__exit__", after=lambda args: self._ends())
+        # torch.profiler exports through this one, too, before it compresses.
+        self._wrap(module.profile, "export_chrome_trace", after=self._after_export)
+        for other in (module.emit_nvtx, module.emit_itt):
+            self._wrap(other, "__enter__", before=self._begins, failed=self._ends)
+            self._wrap(other, "__exit__", after=lambda args: self._ends())
 
     def remove(self) -> None:
         """Put the methods back, unless somebody else has replaced them since."""
@@ -48,16 +53,16 @@ class ForeignProfiler:
         self._wrapped.clear()
 
     def _after_export(self, args: tuple[Any, ...]) -> None:
-        path = args[1] if len(args) > 1 else None
-        if isinstance(path, str):
-            self._exported(path)
+        if len(args) > 1 and isinstance(args[1], (str, os.PathLike)):
+            self._exported(os.fspath(args[1]))
 
     def _wrap(
         self,
         owner: type,
         name: str,
-        before: Callable[[tuple[Any, ...]], None] = lambda args: None,
+        before: Callable[[], None] = lambda: None,
         after: Callable[[tuple[Any, ...]], None] = lambda args: None,
+        failed: Callable[[], None] = lambda: None,
     ) -> None:
         from whichlayer.analysis.live.torch_window import is_our_own
 
@@ -69,17 +74,17 @@ class ForeignProfiler:
         def ours(*args: Any, **kwargs: Any) -> Any:
             if is_our_own():
                 return original(*args, **kwargs)
-            _quietly(before, args)
-            result = original(*args, **kwargs)
-            _quietly(after, args)
+            with suppress(Exception):  # the program's own profiler must not notice
+                before()
+            try:
+                result = original(*args, **kwargs)
+            except BaseException:
+                with suppress(Exception):
+                    failed()
+                raise
+            with suppress(Exception):
+                after(args)
             return result
 
         setattr(owner, name, ours)
         self._wrapped.append((owner, name, original, ours))
-
-
-def _quietly(call: Callable[[tuple[Any, ...]], None], args: tuple[Any, ...]) -> None:
-    try:
-        call(args)
-    except Exception:  # noqa: BLE001  the program's own profiler must not notice
-        return

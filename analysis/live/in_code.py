@@ -10,13 +10,11 @@ Example:
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 from collections.abc import Callable
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
+from whichlayer.analysis.live.private_folder import PrivateFolder
 from whichlayer.analysis.live.recorder_options import OPTIONS_VARIABLE, RecorderOptions, from_text
 from whichlayer.analysis.live.rendezvous import SOCKET_VARIABLE
 from whichlayer.analysis.live.session import Session, begin
@@ -68,14 +66,17 @@ def stream(handler: Callable[[Any], Any] | None = None) -> Callable[[Any], None]
 
 def _send(session: Session, profiler: Any) -> None:
     """Export a window; the program must not notice if that fails."""
-    folder = tempfile.mkdtemp(prefix="whichlayer-")
+    if not session.is_watched():
+        return
     try:
-        path = str(Path(folder, "window.json"))
-        profiler.export_chrome_trace(path)  # the session sees it, as it sees every export
+        folder = PrivateFolder()
+        try:
+            # The session sees it, as it sees every export.
+            profiler.export_chrome_trace(str(folder.path / "window.json"))
+        finally:
+            folder.remove()
     except (OSError, RuntimeError) as error:
         session.tell(f"a window of the program's own is lost: {error}")
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _asked() -> RecorderOptions | None:

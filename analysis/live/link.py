@@ -29,6 +29,8 @@ _STATE_SECONDS: Final = 0.5
 _SEND_SECONDS: Final = 30
 """A screen that takes nothing for so long is as good as gone."""
 
+_MAKE_SECONDS: Final = 120
+
 Maker = Callable[[], Message | None]
 
 
@@ -44,6 +46,7 @@ class Link:
         self._notes: deque[Message] = deque(maxlen=_NOTES_WAITING)
         self._windows: deque[Maker] = deque()
         self._busy = 0
+        self._making = False
         self._changed = threading.Condition()
         self._closed = False
         self._drained = False
@@ -83,7 +86,10 @@ class Link:
             return True
 
     def close(self, seconds: float, last: Message | None = None) -> None:
-        """Send what waits, for at most so long, and end the connection."""
+        """Send what waits, for at most so long, and end the connection.
+
+        A window that is being made is waited for in any case.
+        """
         with self._changed:
             if last is not None and not self._closed:
                 self._notes.append(last)
@@ -92,6 +98,9 @@ class Link:
         if self._threads and threading.current_thread() not in self._threads:
             self._threads[0].join(seconds)
         self._end()
+        with self._changed:
+            # A process that ended while torch writes a trace in a thread would crash.
+            self._changed.wait_for(lambda: not self._making, _MAKE_SECONDS)
 
     def forget(self) -> None:
         """In a forked child: leave the parent's connection alone."""
@@ -102,8 +111,8 @@ class Link:
     def _send(self) -> None:
         try:
             while (batch := self._next()) is not None:
-                for message in batch:
-                    send(self._peer, message)
+                while batch:
+                    send(self._peer, batch.pop(0))
         except (OSError, ValueError):
             pass  # told by the end of the connection
         self._end()
@@ -119,11 +128,16 @@ class Link:
             notes = list(self._notes)
             self._notes.clear()
             make = self._windows.popleft() if self._windows else None
-            self._busy = make is not None
+            self._busy = self._making = make is not None
             if not notes and make is None and self._drained:
                 return None
         if make is not None:
-            window = make()
+            try:
+                window = make()
+            finally:
+                with self._changed:
+                    self._making = False
+                    self._changed.notify_all()
             notes += [window] if window is not None else []
         elif not notes and self._recorder is not None:
             notes.append(self._recorder.state())
@@ -144,10 +158,14 @@ class Link:
     def _end(self) -> None:
         with self._changed:
             first, self._closed = not self._closed, True
+            dropped = len(self._windows)
             self._windows.clear()
             self._changed.notify_all()
         if not first:
             return
+        if self._recorder is not None:
+            for _ in range(dropped):
+                self._recorder.lost()
         with suppress(OSError):
             self._peer.shutdown(socket.SHUT_RDWR)
         with suppress(OSError):

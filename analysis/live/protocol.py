@@ -8,14 +8,18 @@ lengths are bounded, heads are checked, and what is wrong ends the connection wi
 kind          from        fields
 ============  ==========  =====================================================================
 ``hello``     recorder    ``pid``, ``rank``, ``world_size``, ``program``, ``torch``, ``device``,
-                          ``mode`` (``training``, ``inference`` or empty), ``token`` over TCP
+                          ``mode`` (``training``, ``inference`` or empty), ``since_ns``: when it
+                          was armed (``time.time_ns``)
 ``state``     recorder    ``phase`` (a :class:`Phase`), ``step``, ``reason``, ``step_us`` of the
                           last steps, ``hook_ns`` per call, ``dropped`` windows
 ``window``    recorder    ``number``, ``first_step``, ``last_step``, ``profiled_ns``,
-                          ``export_ns``, ``ended_ns`` (``time.time_ns``), ``own`` (the program
-                          recorded it itself); the payload is the trace
+                          ``overhead_ns``, ``export_ns``, ``ended_ns`` (``time.time_ns``), ``own``
+                          (the program recorded it itself); the payload is the trace
 ``note``      recorder    ``text``: something to tell the user
 ``bye``       recorder    ``reason``
+``look``      screen      first of all: a ``hello``, a ``state`` and a ``bye`` are wanted, no more
+``join``      screen      first of all: messages are wanted from now on
+``token``     screen      to a relay over TCP, before either: ``token``
 ``record``    screen      ``steps``: how many next steps to record now
 ``pause``     screen
 ``resume``    screen
@@ -42,7 +46,7 @@ _LENGTHS: Final = struct.Struct(">4sIQ")
 _PIECE: Final = 1 << 20
 
 FROM_RECORDER: Final = frozenset({"hello", "state", "window", "note", "bye"})
-FROM_SCREEN: Final = frozenset({"record", "pause", "resume", "detach"})
+FROM_SCREEN: Final = frozenset({"look", "join", "token", "record", "pause", "resume", "detach"})
 
 
 class Phase(StrEnum):

@@ -16,9 +16,17 @@ from typing import Any, Final, Protocol
 
 from whichlayer.analysis.live.protocol import Message, Phase
 from whichlayer.analysis.live.recorder_options import RecorderOptions
-from whichlayer.analysis.live.torch_window import Recorded, TorchWindow, profiler_is_on
+from whichlayer.analysis.live.torch_window import (
+    Recorded,
+    TorchWindow,
+    profiler_is_on,
+    silence,
+    unsilence,
+)
 
 _TIMES_KEPT: Final = 512
+_YIELD_SECONDS: Final = 30.0
+"""So long a profiler of the program's waits for the thread that our window is in to end a step."""
 
 
 class Outlet(Protocol):
@@ -65,7 +73,11 @@ class Recorder:
         self._length = options.window
         self._first = 0
         self._pid = os.getpid()
-        self._thread = 0
+        self._thread: threading.Thread | None = None
+        self._foreign = False
+        self._silenced = False
+        self._free = threading.Event()  # no window runs
+        self._free.set()
         self._exporting = threading.Event()
         self._leaving = False
 
@@ -74,10 +86,7 @@ class Recorder:
         self.step += 1
         self.times.append(time.perf_counter_ns())
         try:
-            if self._leaving:
-                self._leaving = False
-                self.close()
-            elif self._window is not None:
+            if self._window is not None:
                 self._advance()
             elif self._asked or (self._begin_at and self.step >= self._begin_at):
                 self._begin()
@@ -112,33 +121,53 @@ class Recorder:
 
     def yield_profiler(self) -> None:
         """The program starts a profiler of its own: give up a window that runs, at once."""
-        window, self._window = self._window, None
+        self._foreign = True
         self.phase = Phase.FOREIGN
-        if window is not None and self._pid == os.getpid():
-            self._asked = 0
-            try:
-                window.abandon()
-            except Exception as error:  # noqa: BLE001
-                self._fail(error)
-            self._outlet.post(
-                Message("note", {"text": "the program profiles itself: this window is given up"})
-            )
+        if self._silenced:  # in a forked child: its parent's profiler must go first
+            self._silenced = False
+            unsilence()
+        if self._window is None or self._pid != os.getpid():
+            return
+        self._outlet.post(
+            Message("note", {"text": "the program profiles itself: this window is given up"})
+        )
+        if threading.current_thread() is self._thread:
+            self._abandon()
+        else:
+            # Two threads that profile at the same time, or one that stops another's profiler,
+            # are the end of the process.
+            self._leaving = True
+            self._free.wait(_YIELD_SECONDS)
 
     def foreign_ended(self) -> None:
         """The program's own profiler is done."""
+        self._foreign = False
         if self.phase is Phase.FOREIGN:
             self.phase = Phase.IDLE
 
     def close(self) -> None:
-        """End a window that runs and keep nothing of it; for the thread that runs the steps."""
-        window, self._window = self._window, None
+        """The program ends: end a window that runs and keep nothing of it."""
         self._begin_at = self._asked = 0
+        self._leaving = True
         self.phase = Phase.PAUSED
-        if window is not None and self._pid == os.getpid():
-            try:
-                window.abandon()
-            except Exception:  # noqa: BLE001  nobody is left to tell
-                return
+        thread = self._thread
+        if self._pid == os.getpid() and (
+            thread is threading.current_thread() or (thread is not None and not thread.is_alive())
+        ):
+            self._abandon()
+
+    def forked(self) -> None:
+        """In a forked child, by its only thread: what the parent records is not to go on here."""
+        if self._window is not None and threading.current_thread() is self._thread:
+            self._silenced = True
+            silence()
+        self._window = None
+        self._begin_at = self._asked = 0
+
+    def lost(self) -> None:
+        """A window that was offered will never be made: nobody is there to take it any more."""
+        self.dropped += 1
+        self._ended()
 
     def state(self) -> Message:
         """What a screen shows between windows."""
@@ -155,33 +184,43 @@ class Recorder:
 
     def _begin(self) -> None:
         """Warm the profiler up during the step that begins now."""
-        if self._exporting.is_set():
+        if self._exporting.is_set() or self._foreign:
             return
         if profiler_is_on():
             self.phase = Phase.FOREIGN
             return
         self._length = self._asked or self.options.window
+        self._leaving = False
         window = TorchWindow(self.options, self._metadata())
-        window.warm_up()
         self._window, self._asked = window, 0
         self._first = self.step + 1
-        self._thread = threading.get_ident()
+        self._thread = threading.current_thread()
+        self._free.clear()
         self.phase = Phase.WARMING_UP
+        window.warm_up()
 
     def _advance(self) -> None:
-        window = self._window
-        if window is None or threading.get_ident() != self._thread:
-            return  # a thread's profiler can only be driven by that thread
-        if self.step < self._first:
+        window, thread = self._window, self._thread
+        if window is None or thread is None:
             return
-        if self.step == self._first:
+        if threading.current_thread() is not thread:
+            # A thread's profiler can only be driven by that thread, or when that has ended.
+            if not thread.is_alive():
+                self._abandon()
+            return
+        if self._leaving:
+            self._abandon()
+        elif self.step == self._first:
             window.start(self.step)
             self.phase = Phase.RECORDING
         elif self.step < self._first + self._length:
             window.next(self.step)
         else:
             self._window = None
-            self._finish(window.stop(self.step - 1))
+            try:
+                self._finish(window.stop(self.step - 1))
+            finally:
+                self._free.set()
 
     def _finish(self, recorded: Recorded) -> None:
         """Hand a window over to be exported and sent while the program goes on."""
@@ -206,26 +245,34 @@ class Recorder:
             return window_message(number, recorded, export_ns, trace)
 
         if not self._outlet.offer(make):
-            self.dropped += 1
-            self._ended()
+            self.lost()
 
     def _ended(self) -> None:
         self._exporting.clear()
         if self.phase is Phase.EXPORTING:
             self.phase = Phase.IDLE if self._begin_at or not self.options.every else Phase.PAUSED
 
+    def _abandon(self) -> None:
+        """End a window that runs and keep nothing of it; only where no other thread is in it."""
+        window, self._window = self._window, None
+        self._leaving = False
+        if not self._foreign:
+            self.phase = Phase.IDLE if self._begin_at else Phase.PAUSED
+        try:
+            if window is not None:
+                window.abandon()
+        except Exception:  # noqa: BLE001  it is given up anyway
+            return
+        finally:
+            self._free.set()
+
     def _fail(self, error: Exception) -> None:
         """Say once what went wrong, and be no more."""
-        window, self._window = self._window, None
         self._begin_at = self._asked = 0
         if not self.failure:
             self.failure = f"the recorder failed and has stopped: {_told(error)}"
             self._outlet.post(Message("note", {"text": self.failure}))
-        if window is not None:
-            try:
-                window.abandon()
-            except Exception:  # noqa: BLE001  it has failed already
-                return
+        self._abandon()
 
 
 def window_message(number: int, recorded: Recorded, export_ns: int, trace: bytes) -> Message:

@@ -21,7 +21,6 @@ class RecorderOptions:
         every: steps from the start of one window to that of the next; 0 takes none unasked.
         shapes, stacks, memory: what torch.profiler records besides.
         ranks: only these ranks record; all where it is empty.
-        token: what a screen reached over TCP wants to hear.
     """
 
     window: int = 3
@@ -30,7 +29,6 @@ class RecorderOptions:
     stacks: bool = True
     memory: bool = False
     ranks: tuple[int, ...] = ()
-    token: str = ""
 
     def __post_init__(self) -> None:
         if not 1 <= self.window <= _MOST:

@@ -115,7 +115,9 @@ class LiveServer:
                 peer.close()
                 return
             self._number += 1
-            found = self._peers[self._number] = _Peer(peer, self._number)
+            found = _Peer(peer, self._number)
+            self._peers[found.number] = found
+        found.send(Message("join"))
         self._begin(lambda: self._serve(found), f"whichlayer-recorder-{found.number}")
 
     def record(self, steps: int = 0, rank: int | None = None) -> int:

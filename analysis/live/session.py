@@ -7,6 +7,7 @@ helpers that merely import torch are never seen on a screen.
 from __future__ import annotations
 
 import atexit
+import multiprocessing
 import os
 import socket
 import sys
@@ -20,7 +21,13 @@ from typing import Any, Final
 from whichlayer.analysis.live.card import card_metadata, device_name
 from whichlayer.analysis.live.foreign import ForeignProfiler
 from whichlayer.analysis.live.link import Link
-from whichlayer.analysis.live.protocol import MOST_PAYLOAD, Message
+from whichlayer.analysis.live.protocol import (
+    MOST_PAYLOAD,
+    Message,
+    ProtocolError,
+    receive,
+    send,
+)
 from whichlayer.analysis.live.recorder import Recorder
 from whichlayer.analysis.live.recorder_options import RecorderOptions
 from whichlayer.analysis.live.rendezvous import (
@@ -31,6 +38,9 @@ from whichlayer.analysis.live.rendezvous import (
 )
 from whichlayer.analysis.live.step_hooks import StepHooks
 from whichlayer.analysis.live.torch_window import rank_of_process
+
+_WELCOME_SECONDS: Final = 5.0
+_RETRY_SECONDS: Final = 0.1
 
 _CLOSE_SECONDS: Final = 2.0
 """At the end of the program: so long may the last window take to be sent."""
@@ -54,11 +64,15 @@ class Session:
         self._pid = os.getpid()
         self._lock = threading.Lock()
         self._known = False
-        self.recorder = Recorder(options, self, card_metadata)
+        self._since_ns = time.time_ns()
+        self._cards: dict[str, str] = {}
+        self.recorder = Recorder(options, self, self._metadata)
         self.recorder.pause()
         self.hooks = StepHooks(self._stepped)
         self.foreign = ForeignProfiler(
-            self.recorder.yield_profiler, self.recorder.foreign_ended, self.send_trace
+            lambda: self.recorder.yield_profiler(),
+            lambda: self.recorder.foreign_ended(),
+            self.send_trace,
         )
 
     def start(self) -> None:
@@ -80,6 +94,10 @@ class Session:
     def tell(self, text: str) -> None:
         """Tell the user something."""
         self.post(Message("note", {"text": " ".join(text.split())[:1000]}))
+
+    def is_watched(self) -> bool:
+        """Whether a screen is connected; one that started this program is, or will soon be."""
+        return self._link is not None or bool(self._screen)
 
     def send_trace(self, path: str) -> None:
         """Send a trace that the program has just written itself; read at once, it may go away."""
@@ -116,6 +134,11 @@ class Session:
             threading.Thread(target=self._meet, name="whichlayer-meet", daemon=True).start()
         self.recorder.step_ended()
 
+    def _metadata(self) -> dict[str, str]:
+        """What is known of the cards; asked until there are any."""
+        self._cards = self._cards or card_metadata()
+        return self._cards
+
     def _meet(self) -> None:
         """Connect to the screen that started the program, and listen for others."""
         rank, _ = rank_of_process()
@@ -135,16 +158,38 @@ class Session:
 
     def _accept(self) -> None:
         server = self._server
-        while server is not None:
+        while server is not None and self._server is server:
             try:
                 peer, _ = server.accept()
             except OSError:
-                return
+                if self._server is not server:
+                    return
+                time.sleep(_RETRY_SECONDS)  # no descriptor is free
+                continue
+            if not is_same_user(peer):
+                peer.close()
+                continue
+            threading.Thread(
+                target=self._welcome, args=(peer,), name="whichlayer-welcome", daemon=True
+            ).start()
+
+    def _welcome(self, peer: socket.socket) -> None:
+        """Hear what somebody wants who has connected: to join, or only to look."""
+        try:
+            peer.settimeout(_WELCOME_SECONDS)
+            message = receive(peer, frozenset({"look", "join"}), most_payload=0)
             with self._lock:
-                if self._link is not None or not is_same_user(peer):
-                    peer.close()
-                else:
+                if message is not None and message.kind == "join" and self._link is None:
                     self._join(peer)
+                    return
+            if message is not None:
+                send(peer, self._hello())
+                send(peer, self.recorder.state())
+                watched = "another screen is connected" if self._link is not None else ""
+                send(peer, Message("bye", {"reason": watched}))
+        except (OSError, ValueError, ProtocolError):
+            pass  # whoever it was is gone, or none of ours
+        peer.close()
 
     def _join(self, peer: socket.socket) -> None:
         """Talk to a screen; windows are taken from now on."""
@@ -170,20 +215,31 @@ class Session:
                 "torch": _torch_version(),
                 "device": device_name(),
                 "mode": self.hooks.mode,
-                "token": self.options.token,
+                "since_ns": self._since_ns,
             },
         )
 
     def _forked(self) -> None:
-        """In a child: its parent's connections and windows are not its own."""
-        self.hooks.remove()
+        """In a child: its parent's connections and windows are not its own.
+
+        Where the parent has run no step, the child may be the one that does.
+        """
+        self.recorder.forked()
         link, self._link = self._link, None
         if link is not None:
             link.forget()
-        if self._server is not None:
+        server, self._server, self._path = self._server, None, None
+        if server is not None:
             with suppress(OSError):
-                self._server.close()
-        self._server = self._path = None
+                server.close()
+        self._lock = threading.Lock()
+        if self._known or multiprocessing.current_process().daemon:
+            self._screen = ""
+            self.hooks.remove()
+            return
+        self._pid = os.getpid()
+        self.recorder = Recorder(self.options, self, self._metadata)
+        self.recorder.pause()
 
     def _stop_listening(self) -> None:
         server, path = self._server, self._path

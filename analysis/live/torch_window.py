@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -92,12 +93,14 @@ class TorchWindow:
         """
         profiler = import_module("torch.profiler")
         supported = profiler.supported_activities()
+        # torch would take the place of cProfile, a debugger or a coverage tool, and not give it back.
+        stacks = options.stacks and sys.getprofile() is None
         wanted = [getattr(profiler.ProfilerActivity, name, None) for name in _ACTIVITIES]
         self._session: Any = profiler._KinetoProfile(
             activities=[one for one in wanted if one in supported],
             record_shapes=options.shapes,
-            with_stack=options.stacks,
-            with_modules=options.stacks,
+            with_stack=stacks,
+            with_modules=stacks,
             profile_memory=options.memory,
         )
         self._metadata = metadata
@@ -167,6 +170,21 @@ class TorchWindow:
     def _end(self) -> None:
         mark, self._mark = self._mark, None
         mark.__exit__(None, None, None)
+
+
+def silence() -> None:
+    """In a forked child: let the profiler that its parent runs take nothing of this thread."""
+    sys.setprofile(None)
+    switch = getattr(import_module("torch._C")._autograd, "_enable_record_function", None)
+    if switch is not None:
+        switch(False)
+
+
+def unsilence() -> None:
+    """Undo :func:`silence`, and end the parent's profiler here, to make room for another one."""
+    autograd = import_module("torch._C")._autograd
+    autograd._enable_record_function(True)
+    autograd._disable_profiler()
 
 
 def profiler_is_on() -> bool:
