@@ -40,6 +40,9 @@ INTERRUPTED = 130
 class KeyActions(FindActions, SpanActions, PlaceActions):
     """The actions of the application; what they change goes through :meth:`look_at`."""
 
+    #: Windows come while one looks: there are keys for that.
+    LIVE = False
+
     document: Document | None
     look: View | None
     history: History
@@ -85,7 +88,7 @@ class KeyActions(FindActions, SpanActions, PlaceActions):
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
         """The commands of the palette: the key table, and what Textual adds of its own."""
-        for key in current_keys():
+        for key in current_keys(self.LIVE):
             if key.id != "commands":
                 run = partial(self.run_action, key.action)
                 yield SystemCommand(f"{key.does[0].upper()}{key.does[1:]}", key.shown, run)
@@ -326,4 +329,4 @@ class KeyActions(FindActions, SpanActions, PlaceActions):
         from whichlayer.tui.widgets.help_screen import HelpScreen
 
         panes = [pane for pane in self.panes if pane.HELP]
-        self.push_screen(HelpScreen(panes[0].palette, panes))
+        self.push_screen(HelpScreen(panes[0].palette, panes, self.LIVE))

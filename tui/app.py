@@ -128,7 +128,7 @@ class WhichlayerApp(KeyActions):
         self._arranged: Arrangement | None = None
         self._in_front: dict[tuple[str, ...], str] = {}
         self.shown = Shown()
-        rebind(self._bindings)
+        rebind(self._bindings, self.LIVE)
         for colours in THEMES.values():
             self.register_theme(theme_of(colours))
         # Before anything is painted: a change of theme would paint it all again.
@@ -272,8 +272,7 @@ class WhichlayerApp(KeyActions):
         self.document = document
         view = carry.opened(document, self._cells) if self.look is None else self.look
         if old is not None and old.lanes is not document.lanes:
-            view = carry.carried(view, old, document, self._follows, self._touched)
-            self.history.carry(lambda then: carry.carried_roughly(then, old, document))
+            view = self.carried(view, old, document)
         if document.analysis is not None and not self._touched:
             view = travel.first_look(document, view)
             if self._wanted is not None:
@@ -282,6 +281,11 @@ class WhichlayerApp(KeyActions):
                 self._touched = True
         self.look = travel.on_row(document, view, view.row) if self._touched else view
         self._arrange(self.size.width, self.size.height)
+
+    def carried(self, view: View, old: Document, document: Document) -> View:
+        """The view of one document in another one that knows more of the same trace."""
+        self.history.carry(lambda then: carry.carried_roughly(then, old, document))
+        return carry.carried(view, old, document, self._follows, self._touched)
 
     @on(Looked)
     def _looked(self, message: Looked) -> None:

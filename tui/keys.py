@@ -22,6 +22,7 @@ class Key:
         group: heading in the help sheet.
         hint: what the footer shows: keys (a pair shares one entry), then one word; or empty.
         mouse: the mouse act that does the same, or empty.
+        live: it makes sense only where windows come while one looks.
     """
 
     id: str
@@ -31,6 +32,7 @@ class Key:
     group: str
     hint: str = ""
     mouse: str = ""
+    live: bool = False
 
     @property
     def shown(self) -> str:
@@ -47,6 +49,8 @@ _READABLE = {
     "exclamation_mark": "!",
     "equals_sign": "=",
     "minus": "-",
+    "left_parenthesis": "(",
+    "right_parenthesis": ")",
     "left_square_bracket": "[",
     "right_square_bracket": "]",
     "left_curly_bracket": "{",
@@ -82,7 +86,7 @@ def readable(name: str) -> str:
 
 
 _VIEW, _GO, _SELECT, _PANELS, _OTHER = "View", "Go to", "Select", "Lanes and panels", "General"
-_FIND = "Search and filter"
+_FIND, _LIVE = "Search and filter", "While it runs"
 
 KEYS: tuple[Key, ...] = (
     Key("zoom-in", ("w", "plus", "equals_sign"), "zoom(1)", "zoom in about the cursor", _VIEW,
@@ -153,6 +157,20 @@ KEYS: tuple[Key, ...] = (
     Key("roofline", ("o",), "roofline", "roofline of the selection or window", _PANELS),
     Key("heat-rows", ("R",), "heat_rows", "rows of the heatmap: steps, streams, devices", _PANELS),
     Key("queue", ("Q",), "queue", "show or hide the queue and the launch delay of each GPU", _PANELS),
+    Key("older-window", ("left_parenthesis",), "window(-1)", "window before", _LIVE, "() window",
+        "click on its cell", live=True),
+    Key("newer-window", ("right_parenthesis",), "window(1)", "window after", _LIVE, live=True),
+    Key("live", ("G",), "live", "back to the newest window, and follow", _LIVE, "G live", live=True),
+    Key("record", ("e",), "record", "record a window now", _LIVE, "e record", live=True),
+    Key("record-steps", ("E",), "record_steps", "record as many of the next steps as are typed",
+        _LIVE, live=True),
+    Key("pause", ("p",), "pause_recording", "pause recording; again: record on", _LIVE, "p pause",
+        live=True),
+    Key("save", ("S",), "save_window", "save this window to a file", _LIVE, "S save", live=True),
+    Key("output", ("O",), "output", "the program's output on the whole screen", _LIVE, "O output",
+        "click on its pane", live=True),
+    Key("rank", ("J",), "ranks", "ranks and processes: choose whose windows are shown", _LIVE,
+        live=True),
     Key("quality", ("exclamation_mark",), "quality", "how far the recording can be trusted", _OTHER,
         mouse="click on the notes in the header"),
     Key("copy-view", ("y",), "copy_view", "copy a command line that opens exactly this view", _OTHER),
@@ -174,12 +192,16 @@ def use_keys(table: Iterable[Key]) -> None:
     _in_use = tuple(table)
 
 
-def current_keys() -> tuple[Key, ...]:
-    """The keys in use: ``KEYS``, but for those that the user has set."""
-    return _in_use
+def current_keys(live: bool = False) -> tuple[Key, ...]:
+    """The keys in use: ``KEYS``, but for those that the user has set.
+
+    Args:
+        live: those of a live screen too.
+    """
+    return tuple(key for key in _in_use if live or not key.live)
 
 
-def rebind(bound: BindingsMap) -> None:
+def rebind(bound: BindingsMap, live: bool = False) -> None:
     """Bind the keys in use in place of those of ``KEYS``."""
     if _in_use is KEYS:
         return
@@ -188,11 +210,11 @@ def rebind(bound: BindingsMap) -> None:
     ids = {key.id for key in KEYS}
     for name, found in list(bound.key_to_bindings.items()):
         bound.key_to_bindings[name] = [one for one in found if one.id not in ids]
-    for name, found in BindingsMap(bindings()).key_to_bindings.items():
+    for name, found in BindingsMap(bindings(live)).key_to_bindings.items():
         bound.key_to_bindings[name] = [*found, *bound.key_to_bindings.get(name, [])]
 
 
-def bindings() -> list[Binding]:
+def bindings(live: bool = False) -> list[Binding]:
     """The bindings of the application."""
     from textual.binding import Binding
 
@@ -202,14 +224,15 @@ def bindings() -> list[Binding]:
             # The screen would take these for itself.
             priority=bool(_CLAIMED & set(key.keys)),
         )
-        for key in _in_use
+        for key in current_keys(live)
     ]  # fmt: skip
 
 
 _CLAIMED = {"tab", "shift+tab", "ctrl+c"}
 
 
-def footer_hints() -> list[tuple[str, str]]:
-    """(keys, word) of what the footer shows, help and quit first."""
-    hints = [key.hint.split(" ", 1) for key in _in_use if key.hint]
-    return [(keys, word) for keys, word in [*hints[-2:], *hints[:-2]]]
+def footer_hints(live: bool = False) -> list[tuple[str, str]]:
+    """(keys, word) of what the footer shows, help and quit first, then those of a live screen."""
+    shown = [key for key in current_keys(live) if key.hint]
+    ordered = [*shown[-2:], *sorted(shown[:-2], key=lambda key: not key.live)]
+    return [(keys, word) for keys, word in (key.hint.split(" ", 1) for key in ordered)]

@@ -23,6 +23,7 @@ class Footer(Pane):
         """Start with the keys."""
         super().__init__(id=id)
         self.said = ""
+        self.live = False
         self._can_stop = False
 
     def view_changed(self, old: View | None) -> None:
@@ -50,7 +51,7 @@ class Footer(Pane):
         key_style = self.palette.style(colours.accent, colours.surface, bold=True)
         pieces: list[Piece] = [(" ", ground)]
         left = self.size.width - 1
-        for keys, word in [_STOPPING] * self._can_stop + footer_hints():
+        for keys, word in [_STOPPING] * self._can_stop + footer_hints(self.live):
             left -= len(keys) + len(word) + 3
             if left < 0:
                 break

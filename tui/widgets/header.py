@@ -43,6 +43,12 @@ class Header(Pane):
         self._state = short_state(Loading())
         self._waits = False
 
+    def rename(self, path: str, state: str) -> None:
+        """Another file is shown now, and this is what the end of the line says."""
+        if (path, state) != (self._path, self._state):
+            self._path, self._state = path, state
+            self.refresh()
+
     def report(self, loading: Loading) -> None:
         """Say in a word how far loading is."""
         state = short_state(loading)

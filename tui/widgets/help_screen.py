@@ -22,10 +22,10 @@ class HelpScreen(ModalScreen[None]):
 
     BINDINGS = [("escape,question_mark,q,enter", "dismiss", "close")]  # noqa: RUF012
 
-    def __init__(self, palette: Palette, panes: list[Pane]) -> None:
+    def __init__(self, palette: Palette, panes: list[Pane], live: bool = False) -> None:
         """Take the colours, and the parts of the screen that have something to say."""
         super().__init__()
-        self._sheet = help_text(palette, panes)
+        self._sheet = help_text(palette, panes, live)
 
     @property
     def text(self) -> str:
@@ -40,10 +40,10 @@ class HelpScreen(ModalScreen[None]):
             yield Static(self._sheet)
 
 
-def help_text(palette: Palette, panes: list[Pane]) -> Text:
+def help_text(palette: Palette, panes: list[Pane], live: bool = False) -> Text:
     """The sheet: keys by group, the layers, and what each part shows."""
     text = Text()
-    for group, keys in groupby(current_keys(), key=lambda key: key.group):
+    for group, keys in groupby(current_keys(live), key=lambda key: key.group):
         text.append(f"{group}\n", palette.accent)
         for key in keys:
             text.append(f"  {key.shown:<9}", palette.strong)
