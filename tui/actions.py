@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from textual.app import SystemCommand
 from textual.screen import Screen
 
+from whichlayer.tui.chain_actions import ChainActions
 from whichlayer.tui.colours import DARK, LIGHT
 from whichlayer.tui.deferred import Deferred
 from whichlayer.tui.find_actions import FindActions
@@ -37,7 +38,7 @@ else:
 INTERRUPTED = 130
 
 
-class KeyActions(FindActions, SpanActions, PlaceActions):
+class KeyActions(FindActions, SpanActions, PlaceActions, ChainActions):
     """The actions of the application; what they change goes through :meth:`look_at`."""
 
     #: Windows come while one looks: there are keys for that.

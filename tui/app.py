@@ -395,9 +395,11 @@ class WhichlayerApp(KeyActions):
         if self.document is None or self.look is None:
             return
         from whichlayer.tui.widgets.region import RegionPane
+        from whichlayer.tui.widgets.timeline import Timeline
 
         rows = travel.rows_of(self.document, self.look)
         here = travel.slice_at(self.document, rows, self.look)
+        self.screen_stack[0].query_one(Timeline).mark_chain(self.chain_of_slice(here))
         self.screen_stack[0].query_one(RegionPane).speak_of(self._subject, here)
 
     def _repaint(self) -> None:

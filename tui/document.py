@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from whichlayer.analysis.results import Analysis
     from whichlayer.tui.filtered import Filter
     from whichlayer.tui.heat import DeviceGaps, HeatRow
+    from whichlayer.tui.links import Links
     from whichlayer.tui.owners import Owners
     from whichlayer.tui.whole_gaps import WholeGaps
 
@@ -54,6 +55,7 @@ class Document:
         owners, gaps, whole_gaps, steps: of each of ``analysis.devices``: who owns its time, the
             pieces of its gaps, its gaps as people count them, and where the window's steps lie.
         by_row: order of ``analysis.activities`` by trace row.
+        links: what launched what, once there is an analysis.
         extent: how much of the file it holds; only a whole one is ever analysed.
         filter: what of the timeline and the kernel table is let through, None for all.
         listed: the lines of the timeline as they were listed last.
@@ -70,6 +72,7 @@ class Document:
     whole_gaps: tuple[WholeGaps, ...] = ()
     steps: tuple[tuple[HeatRow, ...], ...] = ()
     by_row: NDArray[np.intp] | None = None
+    links: Links | None = None
     extent: Extent = Extent.WHOLE
     filter: Filter | None = None
     listed: ListedRows = field(default_factory=ListedRows, repr=False, compare=False)
@@ -181,6 +184,7 @@ def with_analysis(document: Document, analysis: Analysis) -> Document:
     """The same document with what is known about it."""
     from whichlayer.analysis.heat_rows import step_rows
     from whichlayer.tui.heat import DeviceGaps
+    from whichlayer.tui.links import Links
     from whichlayer.tui.owners import owners_of
     from whichlayer.tui.whole_gaps import WholeGaps
 
@@ -194,4 +198,5 @@ def with_analysis(document: Document, analysis: Analysis) -> Document:
         whole_gaps=tuple(WholeGaps(analysis.gaps, own, window_ns) for own in gaps),
         steps=step_rows(analysis),
         by_row=np.argsort(analysis.activities.row, kind="stable"),
+        links=Links(analysis),
     )

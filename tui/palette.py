@@ -47,6 +47,7 @@ class Palette:
         """Build the table of timeline styles."""
         self.colours = colours
         self._cache: dict[tuple[str, str, bool], Style] = {}
+        self._underlined: dict[tuple[str, str, bool], Style] = {}
         self.timeline = self._timeline_styles()
 
     def style(self, fg: str, bg: str = "", bold: bool = False) -> Style:
@@ -94,6 +95,18 @@ class Palette:
     def strong(self) -> Style:
         """Text that matters most."""
         return self.style(self.colours.text, bold=True)
+
+    def underlined(self, style: Style) -> Style:
+        """The same, underlined: of the chain of the cursor's slice."""
+        key = (style.color.name if style.color else "", str(style.bgcolor), bool(style.bold))
+        found = self._underlined.get(key)
+        if found is None:
+            found = self._underlined[key] = style + Style(underline=True, bold=True)
+        return found
+
+    def joined(self, marked: bool) -> Style:
+        """The line between a launch and its GPU work."""
+        return self.style(self.colours.accent, self.colours.marked if marked else "")
 
     @property
     def accent(self) -> Style:

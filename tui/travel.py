@@ -9,7 +9,7 @@ from bisect import bisect_left, bisect_right
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from whichlayer.analysis.trace.kinds import GPU_WORK
+from whichlayer.analysis.trace.kinds import GPU_WORK, SliceKind
 from whichlayer.tui.counter_row import CounterRow
 from whichlayer.tui.document import Document
 from whichlayer.tui.instant_lanes import InstantRow
@@ -18,6 +18,7 @@ from whichlayer.tui.raster import Row
 from whichlayer.tui.view import View
 
 if TYPE_CHECKING:  # the first timeline does not wait for what shows an analysis
+    from whichlayer.tui.chain import Chain
     from whichlayer.tui.heat import HeatRow
     from whichlayer.tui.whole_gaps import WholeGaps
 
@@ -26,6 +27,9 @@ _STEP_SHARE = 0.94
 
 #: Share of the width that a gap takes where it has to be zoomed to.
 _GAP_SHARE = 1 / 3
+
+#: What is followed to the work that it started; anything else first to what explains a gap.
+_CALLERS = (SliceKind.CPU_OP, SliceKind.PYTHON)
 
 #: Lines are dealt anew when a stretch they were dealt for is so many times as long as the span.
 _CLOSEST = 4
@@ -190,8 +194,28 @@ def on_slice(document: Document, view: View, slice_row: int) -> View:
     return view
 
 
+def along_chain(document: Document, view: View, chain: Chain, slice_row: int) -> View:
+    """The cursor on another link of a chain; where that lies around the launch, at the launch.
+
+    So going up from a kernel changes the line and not the zoom.
+    """
+    trace = document.trace
+    launch = next((link.row for link in chain.links if link.word == "launch"), -1)
+    at = int(trace.start_ns[launch]) if launch >= 0 else -1
+    start, end = int(trace.start_ns[slice_row]), int(trace.end_ns[slice_row])
+    around = (
+        launch not in (-1, slice_row)
+        and trace.lane_id[launch] == trace.lane_id[slice_row]
+        and start <= at < end
+        and end - start > 2 * view.port.span_ns // view.port.cells
+    )
+    if not around:
+        return to_slice_row(document, view, slice_row)
+    return on_slice(document, view.at(at), slice_row)
+
+
 def follow_link(document: Document, rows: tuple[ShownRow, ...], view: View) -> View | None:
-    """From a kernel to its launch, from a call to what it launched, from a gap to its culprit."""
+    """From a kernel to its launch, from what launched to the work, from a gap to its culprit."""
     trace = document.trace
     here = slice_at(document, rows, view)
     target = -1
@@ -199,8 +223,12 @@ def follow_link(document: Document, rows: tuple[ShownRow, ...], view: View) -> V
         target = int(trace.launch[here])
     elif here >= 0 and len(document.launched_by(here)):
         target = int(document.launched_by(here)[0])
+    if target < 0 and here >= 0 and trace.kind[here] in _CALLERS:
+        target = _started(document, here)
     if target < 0:
         target = _culprit(document, view)
+    if target < 0 and here >= 0:
+        target = _started(document, here)
     if target < 0:
         return None
     return to_slice_row(document, view, target)
@@ -311,6 +339,11 @@ def _shows_one(view: View, span: tuple[int, int]) -> bool:
 def _in_gap_of_row(document: Document, rows: tuple[ShownRow, ...], view: View) -> bool:
     device = document.device_of(rows[view.row].lane)
     return device is not None and document.gaps[device].at(view.cursor_ns) >= 0
+
+
+def _started(document: Document, row: int) -> int:
+    """The first GPU work that was launched inside a slice, or -1."""
+    return -1 if document.links is None else document.links.chain(row).foot
 
 
 def _culprit(document: Document, view: View) -> int:

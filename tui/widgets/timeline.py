@@ -7,16 +7,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 from rich.segment import Segment
+from rich.style import Style
 from textual.geometry import Region
 from textual.strip import Strip
 
 from whichlayer.tui.bars import RUN_BYTES, Marks, Painted, mark
+from whichlayer.tui.chain_marks import JOINED, UNDERLINED, LineMarks, chain_marks, laid
 from whichlayer.tui.counter_row import CounterRow
 from whichlayer.tui.document import Document
 from whichlayer.tui.frame import Frame, draw_frame
 from whichlayer.tui.instant_lanes import InstantRow
 from whichlayer.tui.lanes import ShownRow
 from whichlayer.tui.messages import LaneFolded, TimelineResized
+from whichlayer.tui.palette import BLANK
 from whichlayer.tui.raster import Cells, Row
 from whichlayer.tui.travel import row_at, rows_of
 from whichlayer.tui.view import View
@@ -27,6 +30,7 @@ from whichlayer.tui.widgets.time_pane import TimePane
 
 if TYPE_CHECKING:  # there is no search before someone types one
     from whichlayer.analysis.search.hits import Hits
+    from whichlayer.tui.chain import Chain
 
 Int64 = NDArray[np.int64]
 Bool = NDArray[np.bool_]
@@ -58,7 +62,33 @@ class Timeline(TimePane, can_focus=True):
         self._frame: Frame | None = None
         self._strips: dict[int, Strip] = {}
         self._hits: Hits | None = None
+        self._chain: tuple[Chain, int] | None = None
+        self._chain_lines: dict[int, LineMarks] | None = None
         self._hits_of: dict[Row, tuple[Int64, Int64]] = {}
+
+    def mark_chain(self, chain: Chain | None) -> None:
+        """Mark the slices that lead to the one at the cursor, and those that it leads to."""
+        here = chain.links[chain.at].row if chain is not None else -1
+        old = {} if self._chain_lines is None else self._chain_lines
+        known = self._chain_lines is not None
+        self._chain = None if chain is None else (chain, here)
+        self._chain_lines = None
+        new = self._lines_of_chain()
+        for line in old.keys() | new.keys():
+            if not known or line not in new or not new[line].same(old.get(line)):
+                self._refresh_row(line, self.size.width)
+
+    def _lines_of_chain(self) -> dict[int, LineMarks]:
+        if self._chain_lines is None:
+            self._chain_lines = {}
+            if self._chain is not None and self.document is not None and self.view is not None:
+                lanes, lines = self.document.lanes, self._lines_in_sight()
+                rows = [(i, lanes[self.rows[i].lane].row(self.rows[i].depth)) for i in lines]
+                self._chain_lines = chain_marks(self._chain[0], rows, self.view.port, self._chain[1])
+        return self._chain_lines
+
+    def _lines_in_sight(self) -> range:
+        return range(self.top, min(self.top + self.size.height, len(self.rows)))
 
     def light(self, hits: Hits | None) -> None:
         """Light the bars of what a search found; None for none."""
@@ -160,10 +190,19 @@ class Timeline(TimePane, can_focus=True):
     def _strip(self, index: int, view: View) -> Strip:
         row, cells, painted = self._painted(index, view)
         painted = mark(painted, row, cells, self._marks(index, row, view))
-        styles = self.palette.timeline
+        chained = self._lines_of_chain().get(index)
+        if chained is not None:
+            painted = laid(painted, chained)
         segments = [self._label(index, view)]
-        segments += [Segment(text, styles[code]) for text, code in painted.runs()]
+        segments += [Segment(text, self._style(code)) for text, code in painted.runs()]
         return Strip(segments, self.label_cells + view.port.cells)
+
+    def _style(self, code: int) -> Style:
+        if code < UNDERLINED:
+            return self.palette.timeline[code]
+        if code >= JOINED:
+            return self.palette.joined(marked=code - JOINED != BLANK)
+        return self.palette.underlined(self.palette.timeline[code - UNDERLINED])
 
     def _painted(self, index: int, view: View) -> tuple[Row, Cells, Painted]:
         # A line may be asked for after the size has changed and before on_resize ran.
@@ -244,6 +283,7 @@ class Timeline(TimePane, can_focus=True):
 
     def _forget_frame(self) -> None:
         self._frame = None
+        self._chain_lines = None
         self._strips.clear()
 
     def row_under(self, y: int) -> int:
