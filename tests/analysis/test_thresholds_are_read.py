@@ -67,9 +67,8 @@ def read(monkeypatch: pytest.MonkeyPatch) -> Iterator[set[tuple[str, str]]]:
     changed: dict[Any, Any] = {one: threshold, several: thresholds, listed: listed_from}
     for module in [m for name, m in sys.modules.items() if name.startswith("whichlayer.")]:
         for name, value in list(vars(module).items()):
-            if callable(value) and getattr(value, "__module__", "") == settings.__name__:
-                if value in changed:
-                    monkeypatch.setattr(module, name, changed[value])
+            if any(value is held for held in changed):
+                monkeypatch.setattr(module, name, changed[value])
     yield found
 
 
@@ -97,8 +96,8 @@ def with_hints(folder: Path) -> Analysis:
     program.operator("aten::conv2d", 1000, 60, **told)
     program.operator("aten::add_", 1010, 20)
     program.kernel("add", 1040, 300, (1015, 5))
-    program.operator("aten::batch_norm", 1070, 20, **{"Input Dims": [[8, 64, 32, 32]],
-                                                     "Input type": ["float"]})  # fmt: skip
+    normed: dict[str, Any] = {"Input Dims": [[8, 64, 32, 32]], "Input type": ["float"]}
+    program.operator("aten::batch_norm", 1070, 20, **normed)
     program.annotation("Optimizer.zero_grad#SGD.zero_grad", 1500, 60)
     program.operator("aten::zero_", 1510, 30)
     program.kernel("fill", 1550, 300, (1520, 5))
@@ -133,8 +132,8 @@ def unfused(folder: Path) -> Analysis:
     for step in range(2):
         for number, (name, dims, kernel) in enumerate(calls):
             at = 20_000 * step + 10 + 30 * number
-            kinds = ["float"] * len(dims)
-            program.operator(name, at, 20, **{"Input Dims": dims, "Input type": kinds})
+            told: dict[str, Any] = {"Input Dims": dims, "Input type": ["float"] * len(dims)}
+            program.operator(name, at, 20, **told)
             program.kernel(kernel, at + 200 + 2000 * number, 1990, (at + 5, 5))
     return program.analysis(folder)
 
