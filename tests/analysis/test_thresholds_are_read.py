@@ -107,9 +107,12 @@ def with_hints(folder: Path) -> Analysis:
     program.copy("Memcpy HtoD (Pageable -> Device)", 2060, 100, (2040, 150))
     for item in range(12):
         at = 3000 + 100 * item
-        program.operator("aten::select", at, 5, **{
-            "Input Dims": [[64, 32], [], []], "Input type": ["float", "Scalar", "Scalar"],
-            "Concrete Inputs": ["", "0", str(item)]})  # fmt: skip
+        told = {
+            "Input Dims": [[64, 32], [], []],
+            "Input type": ["float", "Scalar", "Scalar"],
+            "Concrete Inputs": ["", "0", str(item)],
+        }
+        program.operator("aten::select", at, 5, **told)
         program.kernel("add", at + 30, 3, (at + 20, 5))
     for number, name in enumerate(("cudaMalloc", "cudaFree", "cudaMalloc")):
         program.call(name, 2400 + 100 * number, 5)
