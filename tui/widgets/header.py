@@ -40,13 +40,14 @@ class Header(Pane):
         """Name the file at once; the rest follows when it is loaded."""
         super().__init__(id=id)
         self._path = path
+        self._title = ""
         self._state = short_state(Loading())
         self._waits = False
 
-    def rename(self, path: str, state: str) -> None:
-        """Another file is shown now, and this is what the end of the line says."""
-        if (path, state) != (self._path, self._state):
-            self._path, self._state = path, state
+    def rename(self, title: str, state: str) -> None:
+        """Something else is shown now, and this is what the end of the line says."""
+        if (title, state) != (self._title, self._state):
+            self._title, self._state = title, state
             self.refresh()
 
     def report(self, loading: Loading) -> None:
@@ -98,6 +99,8 @@ class Header(Pane):
 
     def _file(self) -> str:
         """The name of the file, or of what stands for one."""
+        if self._title:
+            return self._title
         name = os.path.basename(self._path.rstrip("/"))
         return clean(name) if name and name != self._path else source_text(self._path)
 
