@@ -15,9 +15,10 @@ from whichlayer.tui.line import Line
 
 # Before there is an analysis, the first timeline does not wait for its words.
 if TYPE_CHECKING:
-    from whichlayer.tui import describe
+    from whichlayer.tui import describe, describe_queue
 else:
     describe = Deferred("whichlayer.tui.describe")
+    describe_queue = Deferred("whichlayer.tui.describe_queue")
 
 #: Arguments of a slice that the pane shows, at most.
 _MOST_ARGUMENTS = 6
@@ -51,6 +52,12 @@ def _launch_lines(document: Document, row: int) -> list[Line]:
         return [Line(missing, label="launch")]
     delay = int(trace.start_ns[row] - trace.start_ns[launch])
     lines = [Line(f"{names.short(launch)}, {time_text(delay)} before", label="launch")]
+    if document.links is not None:
+        return [
+            *lines,
+            *describe_queue.queue_lines(document, row),
+            *describe_queue.chain_lines(document, row),
+        ]
     operators = [r for r in trace.enclosing(launch) if trace.kind[r] == SliceKind.CPU_OP]
     if operators:
         lines.append(Line(" ‹ ".join(names.short(r) for r in operators[:3]), label="op"))
@@ -82,6 +89,8 @@ def _call_lines(document: Document, row: int) -> list[Line]:
         if len(launched) > 1:
             text += f", and {count_text(len(launched) - 1, 'more')[:-1]}"
         lines.append(Line(text, label="starts"))
+        if document.links is not None:
+            lines += describe_queue.queue_lines(document, first)
     around = trace.enclosing(row)
     if around:
         lines.append(Line(" ‹ ".join(names.short(r) for r in around[:4]), label="inside"))
