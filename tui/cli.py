@@ -105,6 +105,8 @@ def _open(arguments: Sequence[str]) -> int:
         "       whichlayer report FILE [--format NAME] [-o FILE] [options]\n"
         "       whichlayer check FILE ... [limits] [options]\n"
         "       whichlayer demo [NAME] [options]\n"
+        "       whichlayer run [options] -- COMMAND ...\n"
+        "       whichlayer attach [PID] [options]\n"
         "       whichlayer rules [ID ...]\n"
         "       whichlayer explain [WORD ...]\n"
         "       whichlayer devices [NAME]\n"
@@ -285,8 +287,22 @@ def _completion(arguments: Sequence[str]) -> int:
     return FINE
 
 
+def _run_program(arguments: Sequence[str]) -> int:
+    from whichlayer.tui.run_command import run_program
+
+    return run_program(arguments)
+
+
+def _attach(arguments: Sequence[str]) -> int:
+    from whichlayer.tui.attach_command import attach
+
+    return attach(arguments)
+
+
 _COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "demo": _demo,
+    "run": _run_program,
+    "attach": _attach,
     "report": _report,
     "check": _check,
     "rules": _rules,

@@ -37,15 +37,16 @@ class _AfterTorch:
             return None
         sys.meta_path.remove(self)
         spec = importlib.util.find_spec("torch")
-        if spec is None or spec.loader is None or not hasattr(spec.loader, "exec_module"):
+        loader = spec.loader if spec is not None else None
+        if loader is None or not hasattr(loader, "exec_module"):
             return spec
-        execute = spec.loader.exec_module
 
         def exec_module(module: ModuleType) -> None:
-            execute(module)
+            del loader.exec_module  # the method of its class comes to light again
+            loader.exec_module(module)
             _begin()
 
-        spec.loader.exec_module = exec_module  # type: ignore[method-assign]
+        loader.exec_module = exec_module  # type: ignore[method-assign]
         return spec
 
 
@@ -63,8 +64,11 @@ def _begin() -> None:
 
 def _make_importable() -> None:
     """Let ``whichlayer.analysis.live`` be imported where whichlayer is not installed."""
-    if importlib.util.find_spec("whichlayer") is not None:
-        return
+    try:
+        if importlib.util.find_spec("whichlayer.analysis.live.session") is not None:
+            return
+    except ImportError:
+        pass  # not installed, or a folder of that name lies in the way
     for name, folder in (("whichlayer", ""), ("whichlayer.analysis", os.path.dirname(_LIVE))):
         spec = importlib.util.spec_from_loader(name, None, is_package=True)
         if spec is None:
@@ -76,8 +80,9 @@ def _make_importable() -> None:
 
 def _run_the_one_behind() -> None:
     """Import the ``sitecustomize`` that Python would have found without us."""
-    others = [place for place in sys.path if os.path.abspath(place or ".") != _HERE]
-    spec = importlib.machinery.PathFinder.find_spec("sitecustomize", others)
+    # The folder has done what it is there for; child processes get it from the environment.
+    sys.path[:] = [place for place in sys.path if os.path.abspath(place or ".") != _HERE]
+    spec = importlib.machinery.PathFinder.find_spec("sitecustomize", sys.path)
     if spec is None or spec.loader is None:
         return
     ours = sys.modules.pop("sitecustomize", None)

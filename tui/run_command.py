@@ -1,0 +1,185 @@
+"""``whichlayer run [options] -- COMMAND...``: a program is recorded while it runs, unchanged."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from whichlayer.tui.arguments import Parser, UsageError, parse_count
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from whichlayer.analysis.live.recorder_options import RecorderOptions
+
+_RANKS = re.compile(r"\d{1,6}(?:-\d{1,6})?(?:,\d{1,6}(?:-\d{1,6})?)*")
+_MOST_RANKS = 100_000
+
+
+def run_program(arguments: Sequence[str]) -> int:
+    """Start a program, record windows of its steps, and end as it does.
+
+    Returns:
+        The program's exit status; 128+N where signal N ended it.
+
+    Raises:
+        UsageError: the command line is wrong; nothing was started.
+        OSError: the program cannot be started.
+    """
+    parser = _parser()
+    # Everything behind -- is the program's, whatever it looks like.
+    ours, theirs = _parted(arguments)
+    typed = parser.parse_args(ours)
+    command = typed.command + theirs
+    if not command:
+        raise UsageError("name the program: whichlayer run -- python train.py")
+    options = _options(typed)
+    from whichlayer.analysis.live.child import find_command
+    from whichlayer.analysis.live.rendezvous import RendezvousError
+
+    find_command(command, os.environ)
+    try:
+        if typed.headless:
+            return _record(command, options, Path(typed.output))
+        return _watch(command, options, Path(typed.output) if typed.output else None)
+    except RendezvousError as error:
+        raise UsageError(str(error)) from error
+
+
+def add_recording_options(parser: Parser) -> None:
+    """What a window holds."""
+    group = parser.add_argument_group("what is recorded")
+    group.add_argument(
+        "--no-shapes", action="store_true", help="no shapes of tensors: cheaper, and no bandwidths"
+    )
+    group.add_argument(
+        "--no-stacks", action="store_true", help="no Python stacks: cheaper, and no lines to fix"
+    )
+    group.add_argument("--memory", action="store_true", help="allocations, too")
+
+
+def _parser() -> Parser:
+    parser = Parser(
+        prog="whichlayer run",
+        usage="whichlayer run [options] -- COMMAND ...",
+        description="Run a program unchanged and watch it live: windows of its steps are "
+        "recorded with torch.profiler. Ends with the program's exit status.",
+    )
+    group = parser.add_argument_group("when it is recorded")
+    group.add_argument(
+        "--window", type=parse_count, default=3, metavar="N", help="steps in one (3)"
+    )
+    group.add_argument(
+        "--every", type=parse_count, default=50, metavar="N", help="steps from one to the next (50)"
+    )
+    group.add_argument("--on-demand", action="store_true", help="only when a key asks for it")
+    group.add_argument(
+        "--ranks", metavar="LIST", help="only these ranks of a job, such as 0 or 0,4-7"
+    )
+    add_recording_options(parser)
+    group = parser.add_argument_group("where it goes")
+    group.add_argument(
+        "--headless", action="store_true", help="no screen: windows are written to the folder of -o"
+    )
+    group.add_argument(
+        "-o", "--output", metavar="DIR", help="keep all windows there (else until the screen ends)"
+    )
+    parser.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND", help="what to run")
+    return parser
+
+
+def _parted(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
+    every = list(arguments)
+    if "--" not in every:
+        return every, []
+    place = every.index("--")
+    return every[:place], every[place + 1 :]
+
+
+def _options(typed: Namespace) -> RecorderOptions:
+    """What the recorder is told.
+
+    Raises:
+        UsageError: the options do not go together.
+    """
+    from whichlayer.analysis.live.recorder_options import RecorderOptions
+
+    if typed.headless and not typed.output:
+        raise UsageError("--headless writes windows to a folder: name it with -o DIR")
+    if typed.headless and typed.on_demand:
+        raise UsageError("--on-demand waits for a key, and --headless has none")
+    if not typed.on_demand and typed.every == 0:
+        raise UsageError("--every 0 takes no windows: write --on-demand")
+    if typed.output and os.path.exists(typed.output) and not os.path.isdir(typed.output):
+        raise UsageError(f"{typed.output}: not a folder")
+    try:
+        return RecorderOptions(
+            window=typed.window,
+            every=0 if typed.on_demand else typed.every,
+            shapes=not typed.no_shapes,
+            stacks=not typed.no_stacks,
+            memory=typed.memory,
+            ranks=_ranks(typed.ranks),
+        )
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+
+
+def _ranks(text: str | None) -> tuple[int, ...]:
+    if text is None:
+        return ()
+    if _RANKS.fullmatch(text) is None:
+        raise UsageError(f"--ranks {text!r}: write numbers such as 0 or 0,4-7")
+    found: list[int] = []
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        found.extend(range(int(first), min(int(last or first), _MOST_RANKS) + 1))
+    if not found:
+        raise UsageError(f"--ranks {text!r}: names no rank")
+    return tuple(dict.fromkeys(found))
+
+
+def _record(command: list[str], options: RecorderOptions, folder: Path) -> int:
+    """Record without a screen; the program keeps our standard streams."""
+    from whichlayer.analysis.live.child import recorder_environment, run_attached
+    from whichlayer.analysis.live.history import History
+    from whichlayer.analysis.live.server import LiveServer
+    from whichlayer.tui.headless import Headless, say
+
+    folder.mkdir(parents=True, exist_ok=True)
+    server = LiveServer(History(folder))
+    address = server.listen()
+    recording = Headless(server, say)
+    try:
+        recording.start()
+        status = run_attached(command, recorder_environment(os.environ, address, options))
+        recording.finish()
+    finally:
+        server.close()
+    for line in recording.summary(folder):
+        say(line)
+    return status
+
+
+def _watch(command: list[str], options: RecorderOptions, folder: Path | None) -> int:
+    """Watch on the screen; the program has a terminal of its own."""
+    streams = (sys.stdin, sys.stdout, sys.stderr)
+    if not all(stream is not None and stream.isatty() for stream in streams):
+        raise UsageError("the screen needs a terminal; record without one: --headless -o DIR")
+    from whichlayer.analysis.live.child import Child, recorder_environment
+    from whichlayer.analysis.live.history import History
+    from whichlayer.analysis.live.server import LiveServer
+    from whichlayer.tui.live.app import run_live
+
+    server = LiveServer(History(folder))
+    try:
+        address = server.listen()
+        child = Child(command, recorder_environment(os.environ, address, options))
+        return run_live(server, child, options)
+    finally:
+        server.close()
