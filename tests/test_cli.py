@@ -337,11 +337,12 @@ def test_a_defect_is_one_line_that_says_where(
 
 def test_options_reach_the_screen(trace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from whichlayer.tui import app
+    from whichlayer.tui.wanted import Wanted
 
     seen: list[Any] = []
 
-    def run_screen(*arguments: object, cache: bool) -> int:
-        seen.extend((*arguments, cache))
+    def run_screen(*arguments: object, cache: bool, ahead: object, wanted: object) -> int:
+        seen.extend((*arguments, cache, ahead, wanted))
         return cli.FINE
 
     monkeypatch.setattr(app, "run", run_screen)
@@ -349,8 +350,9 @@ def test_options_reach_the_screen(trace: Path, monkeypatch: pytest.MonkeyPatch) 
         monkeypatch.setattr(f"sys.{stream}.isatty", lambda: True, raising=False)
     arguments = ["--steps", "3:5", "--device", "1", "--peak-flops", "bf16=989", "--no-cache"]
     assert cli.main([str(trace), *arguments]) == cli.FINE
-    path, options, cache = seen
-    assert (path, cache) == (str(trace), False)
+    path, options, cache, ahead, wanted = seen
+    assert (path, cache, ahead) == (str(trace), False, None)
+    assert wanted == Wanted(None, None, None, None)
     assert (options.steps, options.device, options.peak_tflops) == ((3, 5), 1, {"bf16": 989.0})
 
 

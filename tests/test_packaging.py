@@ -96,8 +96,9 @@ def test_wheel_holds_every_module(wheel: set[str]) -> None:
     }
     # Setuptools takes every module beside the samples, the script that makes them too.
     found |= {f"whichlayer/sample_traces/{path.name}" for path in ROOT.glob("sample_traces/*.py")}
+    found |= {f"whichlayer/{path.name}" for path in ROOT.glob("whichlayer/*.py")}
     modules = {name for name in wheel if name.endswith(".py")}
-    assert modules == found | {"whichlayer/__init__.py", "whichlayer/__main__.py"}
+    assert modules == found
 
 
 def test_wheel_holds_the_files_that_are_read_at_run_time(wheel: set[str]) -> None:
