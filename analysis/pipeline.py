@@ -24,6 +24,7 @@ from whichlayer.analysis.kernels.judge import Judgement, judge
 from whichlayer.analysis.kernels.peaks import DeviceMatch, device_entry, match_device
 from whichlayer.analysis.operators import operator_rows
 from whichlayer.analysis.part.accounted import asked, near, refuse_unread
+from whichlayer.analysis.plugins import plugin_warnings
 from whichlayer.analysis.quality import Recording, caveat_of, most_severe_first, quality_warnings
 from whichlayer.analysis.replay.recoverable import Replayer
 from whichlayer.analysis.results import (
@@ -104,7 +105,12 @@ def analyse(trace: Trace, options: Options | None = None) -> Analysis:
     steps = step_table(trace, window, options, Accounted(recorded, segments, gaps, kernels))
     analysis = replace(analysis, steps=steps)
     found = rank_by_worth(collect_findings(analysis), analysis, replayer)
-    return replace(analysis, findings=found, together_ns=together(found, analysis, replayer))
+    return replace(
+        analysis,
+        findings=found,
+        together_ns=together(found, analysis, replayer),
+        warnings=(*analysis.warnings, *plugin_warnings()),
+    )
 
 
 def _reach(trace: Trace, activities: Activities, bounds: tuple[int, int]) -> tuple[int, int]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from whichlayer.analysis.findings.where import where_of
-from whichlayer.analysis.kernels import rules
+from whichlayer.analysis.kernels.rule_modules import kernel_rule_modules
 from whichlayer.analysis.quality.effects import doubts, lowered, reasons
 from whichlayer.analysis.results import Analysis, Finding, Region
-from whichlayer.analysis.rule import Hint, Rule, rule_modules
+from whichlayer.analysis.rule import Hint, Rule
 from whichlayer.analysis.settings import enabled, used
 from whichlayer.analysis.trace.kinds import GPU_WORK
 
@@ -17,7 +17,7 @@ MAX_REGIONS = 50
 def collect_hints(analysis: Analysis) -> list[Finding]:
     """What rules about a whole recording find: no time of their own, so nothing counts twice."""
     found = []
-    for module in rule_modules(rules):
+    for module in kernel_rule_modules():
         if not hasattr(module, "find") or not enabled(analysis.options, module.RULE.id):
             continue
         hint = module.find(analysis)
@@ -35,7 +35,7 @@ def _finding(analysis: Analysis, rule: Rule, hint: Hint) -> Finding:
         regions.append(Region(int(trace.start_ns[row]), int(trace.end_ns[row]), device))
     lead = hint.rows[0]
     place = int(trace.launch[lead]) if trace.kind[lead] in GPU_WORK else lead
-    name = next(iter(rule.thresholds))
+    name = next(iter(rule.thresholds), None)
     gates = doubts(analysis.warnings)
     return Finding(
         rule=rule.id,
@@ -49,5 +49,5 @@ def _finding(analysis: Analysis, rule: Rule, hint: Hint) -> Finding:
         evidence=(*hint.evidence, *reasons(gates, from_gap=False)),
         regions=tuple(regions),
         confidence=lowered("medium", gates, False),
-        threshold=used(analysis.options, rule.id, name),
+        threshold="" if name is None else used(analysis.options, rule.id, name),
     )

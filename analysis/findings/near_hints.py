@@ -14,16 +14,16 @@ from whichlayer.analysis.findings.near import (
     loosest,
     setting_text,
 )
-from whichlayer.analysis.kernels import rules
+from whichlayer.analysis.kernels.rule_modules import kernel_rule_modules
 from whichlayer.analysis.results import Analysis
-from whichlayer.analysis.rule import Rule, rule_modules
+from whichlayer.analysis.rule import Rule
 from whichlayer.analysis.settings import enabled, threshold
 
 
 def near_hints(analysis: Analysis) -> Iterator[NearMiss]:
     """What a recording nearly shows, by rule and threshold."""
     options = analysis.options
-    for module in rule_modules(rules):
+    for module in kernel_rule_modules():
         rule = module.RULE
         if not hasattr(module, "find") or not enabled(options, rule.id):
             continue

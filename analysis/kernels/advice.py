@@ -5,14 +5,13 @@ from __future__ import annotations
 from functools import cache
 from types import ModuleType
 
-from whichlayer.analysis.kernels import rules
 from whichlayer.analysis.kernels.peaks import DeviceMatch
-from whichlayer.analysis.rule import rule_modules
+from whichlayer.analysis.kernels.rule_modules import kernel_rule_modules
 
 
 @cache
 def _modules() -> dict[str, ModuleType]:
-    return {module.RULE.id: module for module in rule_modules(rules)}
+    return {module.RULE.id: module for module in kernel_rule_modules()}
 
 
 def fix_for(rule_id: str, peaks: DeviceMatch) -> str:

@@ -8,9 +8,8 @@ from functools import cache
 from types import ModuleType
 from typing import Final
 
-from whichlayer.analysis.kernels import rules
+from whichlayer.analysis.kernels.rule_modules import kernel_rule_modules
 from whichlayer.analysis.options import Options
-from whichlayer.analysis.rule import rule_modules
 from whichlayer.analysis.settings import enabled, threshold, thresholds
 
 Entry = tuple[ModuleType, Mapping[str, float]]
@@ -74,4 +73,4 @@ def default_rulebook() -> Rulebook:
 
 @cache
 def _by_rank() -> tuple[ModuleType, ...]:
-    return tuple(sorted(rule_modules(rules), key=lambda module: int(module.RANK)))
+    return tuple(sorted(kernel_rule_modules(), key=lambda module: int(module.RANK)))

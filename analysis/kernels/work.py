@@ -15,6 +15,7 @@ from functools import cache
 from typing import Final
 
 from whichlayer.analysis.kernels.calls import OpCall, Tensor, Unknown, broadcast
+from whichlayer.analysis.plugins import load_plugin_models, report_model
 
 __all__ = ["OpCall", "Tensor", "Unknown", "Work", "broadcast", "has_model", "operator", "work_of"]
 
@@ -67,6 +68,8 @@ class Work:
 Model = Callable[[OpCall], Work]
 
 _MODELS: dict[str, Model] = {}
+#: Operators whose models come with whichlayer; others are a plugin's, which may fail.
+_SHIPPED: set[str] = set()
 
 
 def operator(*names: str) -> Callable[[Model], Model]:
@@ -92,6 +95,8 @@ def _load_models() -> None:
     package = importlib.import_module("whichlayer.analysis.kernels.operators")
     for info in sorted(pkgutil.iter_modules(package.__path__), key=lambda info: info.name):
         importlib.import_module(f"{package.__name__}.{info.name}")
+    _SHIPPED.update(_MODELS)
+    load_plugin_models()
 
 
 def has_model(name: str) -> bool:
@@ -117,6 +122,12 @@ def work_of(call: OpCall) -> Work:
         work = model(call)
     except Unknown as why:
         return Work(reason=str(why))
+    except Exception as error:  # a stranger's code may fail in any way, ours must not
+        if call.name in _SHIPPED:
+            raise
+        return Work(reason=report_model(call.name, error))
+    if not isinstance(work, Work):
+        return Work(reason=report_model(call.name, TypeError("it gave no Work")))
     if max(work.bytes or 0, work.flops or 0) > _LARGEST:
         return Work(reason="the recorded shapes are not credible")
     return work if call.strides is not None else _without_strides(work)

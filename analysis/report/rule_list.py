@@ -30,9 +30,11 @@ def every_rule() -> dict[str, tuple[Rule, ModuleType]]:
     """Each rule with the module that explains it, by id: gap causes, kernels, ranks, verdicts."""
     from whichlayer.analysis.communication import rules as job_rules
     from whichlayer.analysis.gaps import causes
-    from whichlayer.analysis.kernels import rules
+    from whichlayer.analysis.kernels.rule_modules import kernel_rule_modules
 
-    modules = chain(rule_modules(causes), rule_modules(rules), rule_modules(job_rules), VERDICTS)
+    modules = chain(
+        rule_modules(causes), kernel_rule_modules(), rule_modules(job_rules), VERDICTS
+    )
     return {module.RULE.id: (module.RULE, module) for module in modules}
 
 
