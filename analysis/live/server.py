@@ -206,6 +206,8 @@ class LiveServer:
             reason = self._introduced(peer) or self._listened(peer) or reason
         except ProtocolError as error:
             reason = str(error)
+        except ConnectionError:
+            pass  # it ended without having read everything
         except BlockingIOError:
             reason = "it has stopped in the middle of a message"
         except OSError as error:
