@@ -13,14 +13,16 @@ from textual.app import SystemCommand
 from textual.screen import Screen
 
 from whichlayer.tui.chain_actions import ChainActions
-from whichlayer.tui.colours import DARK, LIGHT
+from whichlayer.tui.colours import THEMES
 from whichlayer.tui.deferred import Deferred
 from whichlayer.tui.find_actions import FindActions
 from whichlayer.tui.history import History
 from whichlayer.tui.keys import current_keys
 from whichlayer.tui.layout import PANELS
+from whichlayer.tui.paint_actions import PaintActions
 from whichlayer.tui.place_actions import PlaceActions
 from whichlayer.tui.repaint import Shown
+from whichlayer.tui.screen_settings import THEME_PREFIX
 from whichlayer.tui.span_actions import SpanActions
 from whichlayer.tui.widgets.footer import Footer
 from whichlayer.tui.widgets.pane import Pane
@@ -38,7 +40,7 @@ else:
 INTERRUPTED = 130
 
 
-class KeyActions(FindActions, SpanActions, PlaceActions, ChainActions):
+class KeyActions(FindActions, SpanActions, PlaceActions, PaintActions, ChainActions):
     """The actions of the application; what they change goes through :meth:`look_at`."""
 
     #: Windows come while one looks: there are keys for that.
@@ -311,8 +313,10 @@ class KeyActions(FindActions, SpanActions, PlaceActions, ChainActions):
             self.post_message(DocumentOpened(shown))
 
     def action_theme(self) -> None:
-        """Dark or light."""
-        self.theme = LIGHT.name if self.theme == DARK.name else DARK.name
+        """The next theme: dark, light, and both for the colour-blind."""
+        names = list(THEMES)
+        self.theme = names[(names.index(self.theme) + 1) % len(names)]
+        self.say(f"colours: {self.theme.removeprefix(THEME_PREFIX).replace('-', ' ')}")
 
     def action_interrupt(self) -> None:
         """Leave as a signal would have made us."""

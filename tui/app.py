@@ -387,6 +387,11 @@ class WhichlayerApp(KeyActions):
         return self._loader.path, self._loader.options
 
     @property
+    def source_name(self) -> str:
+        """What is shown: a path, or what stands for one."""
+        return self._loader.path
+
+    @property
     def span_maker(self) -> tuple[Options, Callable[[Trace, Options], Analysis]]:
         """With which options and by what spans are analysed."""
         return self._loader.maker
@@ -403,7 +408,7 @@ class WhichlayerApp(KeyActions):
         self.screen_stack[0].query_one(RegionPane).speak_of(self._subject, here)
 
     def _repaint(self) -> None:
-        palette = palette_for(self.theme, self.console.color_system)
+        palette = palette_for(self.theme, self.console.color_system, plain=self.no_color)
         for pane in self.panes:
             pane.paint_with(palette)
 

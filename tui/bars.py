@@ -15,7 +15,6 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from whichlayer.tui.family import Family
 from whichlayer.tui.palette import (
     BLANK,
     BLANK_MARKED,
@@ -27,6 +26,7 @@ from whichlayer.tui.palette import (
     lit_code,
 )
 from whichlayer.tui.raster import FULL, Cells, Row
+from whichlayer.tui.slots import slot_word
 
 Int64 = NDArray[np.int64]
 Glyphs = NDArray[np.uint32]
@@ -234,8 +234,8 @@ def _write_names(
         if who >= 0:
             text = fitted(name_of(int(row.slices[who])), length)
         else:
-            text = Family(-2 - who).word
-            if len(text) + 2 > length:
+            text = slot_word(-2 - who)
+            if not text or len(text) + 2 > length:
                 continue
             text = " " + text
         codes = np.array([ord(c) for c in text], dtype=np.uint32)

@@ -1,13 +1,14 @@
 """The colours of the themes.
 
-Layers use the Okabe-Ito set, which the colour-blind can tell apart, and always carry their
-letter as well. Families of slices are quieter, so that the owners stand out.
+Layers always carry their letter as well. Families of slices are quieter, so that the owners stand
+out. In the colour-blind themes layers, families of GPU work and hues can be told apart without
+seeing red or without seeing green (``tests/tui/test_colour_blind.py`` measures it).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from whichlayer.analysis.layers import Layer
 from whichlayer.tui.family import Family
@@ -18,8 +19,8 @@ class Colours:
     """The colours of one theme, as ``#rrggbb``.
 
     ``canvas`` lies behind the timeline and is the colour of text on bars; ``surface`` lies
-    behind the header and titles; ``marked`` lies behind a selection. ``flat`` colours are
-    never mixed: the terminal has no shades between them.
+    behind the header and titles; ``marked`` lies behind a selection. ``hues`` stand for streams
+    and names. ``flat`` colours are never mixed: the terminal has no shades between them.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Colours:
     warning: str
     layers: Mapping[Layer, str]
     families: Mapping[Family, str]
+    hues: tuple[str, ...]
     flat: bool = False
 
 
@@ -84,6 +86,18 @@ DARK = Colours(
         Family.OTHER: "#808080",
         Family.COUNTER: "#566f7f",
     },
+    hues=(
+        "#87d7ff",
+        "#875fff",
+        "#0087af",
+        "#ffd787",
+        "#afd7af",
+        "#00ff00",
+        "#5faf00",
+        "#00afff",
+        "#5f875f",
+        "#5fafaf",
+    ),
 )
 
 LIGHT = Colours(
@@ -132,6 +146,18 @@ LIGHT = Colours(
         Family.OTHER: "#808080",
         Family.COUNTER: "#6f8795",
     },
+    hues=(
+        "#0000ff",
+        "#5f00af",
+        "#878700",
+        "#005f00",
+        "#87005f",
+        "#870087",
+        "#5f5fff",
+        "#5f87d7",
+        "#ff005f",
+        "#ff0087",
+    ),
 )
 
 #: For terminals with 16 colours: the colours that Rich takes those to be, so that each stays
@@ -182,6 +208,18 @@ DARK_16 = Colours(
         Family.OTHER: "#aaaaaa",
         Family.COUNTER: "#55ffff",
     },
+    hues=(
+        "#00aaaa",
+        "#ff55ff",
+        "#ffff55",
+        "#5555ff",
+        "#00aa00",
+        "#ff5555",
+        "#55ffff",
+        "#aa5500",
+        "#55ff55",
+        "#aaaaaa",
+    ),
     flat=True,
 )
 
@@ -233,7 +271,61 @@ LIGHT_16 = Colours(
         Family.OTHER: "#555555",
         Family.COUNTER: "#0000aa",
     },
+    hues=(
+        "#0000aa",
+        "#aa00aa",
+        "#00aa00",
+        "#aa0000",
+        "#000000",
+        "#5555ff",
+        "#555555",
+        "#0000aa",
+        "#aa00aa",
+        "#00aa00",
+    ),
     flat=True,
 )
 
-THEMES = {colours.name: colours for colours in (DARK, LIGHT)}
+#: Families in the order of the colours below: what a GPU does, then what the host does. The two
+#: are never in one row, so the host's may share colours with the GPU's.
+_GPU_FAMILIES = (
+    Family.MATMUL, Family.COMPILED, Family.COPY, Family.COLLECTIVE, Family.OPTIMIZER,
+    Family.ATTENTION, Family.POINTWISE, Family.CONVOLUTION, Family.INDEX, Family.REDUCTION,
+)  # fmt: skip
+_HOST_FAMILIES = {Family.OPERATOR: 0, Family.BACKWARD: 1, Family.LOADER: 3, Family.WAIT: 5}
+
+
+def _safe(colours: Colours, name: str, layers: Mapping[Layer, str]) -> Colours:
+    """A theme with the same ground, in which hues stand for families as well."""
+    gpu = dict(zip(_GPU_FAMILIES, colours.hues, strict=True))
+    host = {family: colours.hues[hue] for family, hue in _HOST_FAMILIES.items()}
+    families = {**colours.families, **gpu, **host, Family.KERNEL: colours.cursor}
+    return replace(colours, name=name, families=families, layers={**colours.layers, **layers})
+
+
+SAFE = _safe(
+    DARK,
+    "whichlayer-colour-blind",
+    {
+        Layer.PYTORCH: "#d75f00",
+        Layer.RUNTIME: "#0087ff",
+        Layer.BOUNDARY: "#00ff87",
+        Layer.CUDA: "#d7afff",
+        Layer.PRECISION: "#ffd700",
+    },
+)
+
+SAFE_LIGHT = _safe(
+    LIGHT,
+    "whichlayer-colour-blind-light",
+    {
+        Layer.PYTORCH: "#d75f00",
+        Layer.RUNTIME: "#0087ff",
+        Layer.BOUNDARY: "#00875f",
+        Layer.CUDA: "#5f0087",
+        Layer.PRECISION: "#870000",
+        Layer.UNKNOWN: "#5f87af",
+    },
+)
+
+THEMES = {colours.name: colours for colours in (DARK, LIGHT, SAFE, SAFE_LIGHT)}

@@ -21,6 +21,9 @@ _SECOND_TONE = 0.22
 #: Share of a shade from which dark text stands out better on it.
 _STRONG = 0.55
 
+#: How much of the text's colour is mixed into that of work without an owner.
+_READABLE = 0.2
+
 #: How much of the cursor's colour is mixed into the bar that it is on.
 _LIT = 0.5
 
@@ -43,21 +46,30 @@ def lit_code(family: int) -> int:
 class Palette:
     """Rich styles of one theme, each made once."""
 
-    def __init__(self, colours: Colours) -> None:
-        """Build the table of timeline styles."""
+    def __init__(self, colours: Colours, plain: bool = False) -> None:
+        """Build the table of timeline styles.
+
+        Args:
+            colours: of the theme.
+            plain: colours are not written: a selection, and the second of two bars that touch,
+                are underlined.
+        """
         self.colours = colours
-        self._cache: dict[tuple[str, str, bool], Style] = {}
+        self._plain = plain
+        self._cache: dict[tuple[str, str, bool, bool], Style] = {}
         self._underlined: dict[tuple[str, str, bool], Style] = {}
         self.timeline = self._timeline_styles()
 
-    def style(self, fg: str, bg: str = "", bold: bool = False) -> Style:
+    def style(self, fg: str, bg: str = "", bold: bool = False, underlined: bool = False) -> Style:
         """Text in one colour on another (the canvas where none is given)."""
-        key = (fg, bg or self.colours.canvas, bold)
+        underlined = self._plain and (underlined or bg == self.colours.marked)
+        key = (fg, bg or self.colours.canvas, bold, underlined)
         found = self._cache.get(key)
         if found is None:
             found = self._cache[key] = Style(
-                color=Color.parse(key[0]), bgcolor=Color.parse(key[1]), bold=bold or None
-            )
+                color=Color.parse(key[0]), bgcolor=Color.parse(key[1]), bold=bold or None,
+                underline=underlined or None,
+            )  # fmt: skip
         return found
 
     def layer(self, layer: Layer, strong: bool) -> Style:
@@ -123,20 +135,32 @@ class Palette:
         """The chosen row of a list without focus."""
         return self.style(self.colours.text, self.colours.marked)
 
+    def slots(self) -> list[str]:
+        """The colour of every code of ``slots``."""
+        c = self.colours
+        layers = dict(c.layers)
+        # Names are written on it: the colour of what is overlooked would be too dark for them.
+        layers[Layer.NONE] = c.dim if c.flat else mixed(c.faint, c.text, _READABLE)
+        return [
+            *(c.families[family] for family in Family),
+            *(layers[layer] for layer in Layer),
+            *c.hues,
+            c.families[Family.OTHER if c.flat else Family.COUNTER],
+        ]
+
     def _timeline_styles(self) -> tuple[Style, ...]:
         c = self.colours
         styles = [
             self.style(c.faint),
             self.style(c.faint, c.marked),
             self.style(c.canvas, c.cursor, bold=True),
-            self.style(c.canvas, c.warning, bold=True),
-            self.style(c.warning, bold=True),
+            self.style(c.canvas, c.warning, bold=True, underlined=True),
+            self.style(c.warning, bold=True, underlined=True),
         ]
-        for family in Family:
-            first = c.families[family]
+        for first in self.slots():
             second = first if c.flat else mixed(first, _darkness(c), _SECOND_TONE)
             tones = (first, second)
-            styles += [self.style(c.canvas, tone) for tone in tones]
+            styles += [self.style(c.canvas, tones[i], underlined=i > 0) for i in (0, 1)]
             styles += [self.style(tone) for tone in tones]
             styles += [self.style(tone, c.marked) for tone in tones]
             lit = c.cursor if c.flat else mixed(first, c.cursor, _LIT)
@@ -144,12 +168,15 @@ class Palette:
         return tuple(styles)
 
 
-def palette_for(theme: str, color_system: str | None) -> Palette:
-    """The palette of a theme on a terminal with ``truecolor``, ``256`` or ``standard`` colours."""
+def palette_for(theme: str, color_system: str | None, plain: bool = False) -> Palette:
+    """The palette of a theme on a terminal with ``truecolor``, ``256`` or ``standard`` colours.
+
+    ``plain``: no colours are written at all, see :class:`Palette`.
+    """
     colours = THEMES.get(theme, DARK)
     if color_system == "standard":
         colours = DARK_16 if colours.dark else LIGHT_16
-    return Palette(colours)
+    return Palette(colours, plain)
 
 
 def _darkness(colours: Colours) -> str:

@@ -50,7 +50,7 @@ class Row:
     Attributes:
         slices: int32 (n,), trace rows.
         start_ns, end_ns: int64 (n,).
-        family: uint8 (n,), the colour class of each slice.
+        family: uint8 (n,), the colour class of each slice (see ``slots``).
         tone: which of a family's two tones comes first, so that nested rows differ.
     """
 
@@ -61,23 +61,29 @@ class Row:
         self.slices = slices
         self.start_ns = start_ns
         self.end_ns = end_ns
-        self.family = family
         self.tone = tone
         # ``reach`` is how far any slice so far runs; it is ``end_ns`` itself unless slices
         # overlap (damaged traces, kernels of programmatic dependent launch).
         self._reach = end_ns
         self._holder: Int32 | None = None
-        self._families: tuple[_Family | _Overlapping, ...]
         if (start_ns[1:] < end_ns[:-1]).any():
             self._reach = np.maximum.accumulate(end_ns)
             grows = np.concatenate(([True], end_ns[1:] > self._reach[:-1]))
             indices = np.arange(len(slices), dtype=np.int32)
             self._holder = np.maximum.accumulate(np.where(grows, indices, 0)).astype(np.int32)
             self._busy_before = _prefix_of_union(start_ns, self._reach)
+        else:
+            self._busy_before = _prefix(end_ns - start_ns)
+        self.recolour(family)
+
+    def recolour(self, family: UInt8) -> None:
+        """Give every slice another colour class: uint8 (n,)."""
+        self.family = family
+        self._families: tuple[_Family | _Overlapping, ...]
+        if self._holder is not None:
             self._families = tuple(_Overlapping(self, code) for code in _codes(family))
         else:
-            length = end_ns - start_ns
-            self._busy_before = _prefix(length)
+            length = self.end_ns - self.start_ns
             self._families = tuple(_Family(family, length, code) for code in _codes(family))
 
     def __len__(self) -> int:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
-from whichlayer.tui.screen_settings import screen_settings
+from whichlayer.tui.screen_settings import writes_unicode
 from whichlayer.tui.widgets.kernel_table import KernelTable
 from whichlayer.tui.widgets.roofline_screen import Choice, RooflineScreen
 
@@ -30,13 +29,7 @@ def open_roofline(app: KeyActions, analysis: Analysis, view: View) -> None:
     app.push_screen(
         RooflineScreen(
             table.palette, analysis, view.device, view.selection, table.chosen_group,
-            ascii_only=screen_settings.ascii_only or not _writes_unicode(),
+            ascii_only=not writes_unicode(),
         ),
         closed,
     )  # fmt: skip
-
-
-def _writes_unicode() -> bool:
-    """Whether the terminal takes more than ASCII, as far as the locale tells."""
-    encoding = getattr(sys.__stdout__, "encoding", None) or "utf-8"
-    return "utf" in encoding.lower()

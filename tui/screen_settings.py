@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,7 @@ class ScreenSettings:
 
     Attributes:
         theme: full name of a theme, or empty.
-        ascii_only: plots are drawn with ASCII alone, whatever the terminal takes.
+        ascii_only: everything is drawn with ASCII alone, whatever the terminal takes.
     """
 
     theme: str = ""
@@ -30,6 +31,14 @@ class ScreenSettings:
 
 
 screen_settings = ScreenSettings()
+
+
+def writes_unicode() -> bool:
+    """Whether the terminal takes more than ASCII, as far as settings and locale tell."""
+    if screen_settings.ascii_only:
+        return False
+    encoding = getattr(sys.__stdout__, "encoding", None) or "utf-8"
+    return "utf" in encoding.lower()
 
 
 def apply_screen(config: Config) -> None:

@@ -80,7 +80,7 @@ TABLE: Final = (
     Setting(("screen",), "theme", "name of a theme", "colours of the screen at its start"),
     Setting(("screen",), "colours", "256, 16 or \"none\"",
         "how many colours the terminal is given; else what it says it has"),
-    Setting(("screen",), "ascii", "true or false", "true: the roofline is drawn with ASCII alone"),
+    Setting(("screen",), "ascii", "true or false", "true: the screen is drawn with ASCII alone"),
     Setting(("keys",), "<action>", "a key, or a list of keys",
         "what does this, in place of its own keys"),
 )  # fmt: skip

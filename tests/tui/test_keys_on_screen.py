@@ -17,7 +17,7 @@ from whichlayer.analysis.results import Analysis
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.tui import travel
 from whichlayer.tui.app import WhichlayerApp
-from whichlayer.tui.colours import DARK, LIGHT
+from whichlayer.tui.colours import DARK, LIGHT, SAFE, SAFE_LIGHT
 from whichlayer.tui.keys import KEYS
 from whichlayer.tui.view import View
 from whichlayer.tui.widgets.footer import Footer
@@ -382,11 +382,10 @@ async def test_the_heatmap_has_a_cursor_that_enter_follows(screen: Screen) -> No
     assert 950 * US <= after.cursor_ns < 1_300_000
 
 
-async def test_themes_alternate(screen: Screen) -> None:
-    await press(screen, "T")
-    assert screen[0].theme == LIGHT.name
-    await press(screen, "T")
-    assert screen[0].theme == DARK.name
+async def test_themes_follow_one_another(screen: Screen) -> None:
+    for name in (LIGHT.name, SAFE.name, SAFE_LIGHT.name, DARK.name):
+        await press(screen, "T")
+        assert screen[0].theme == name
 
 
 async def test_help_lists_every_key_and_goes_away(screen: Screen) -> None:

@@ -19,6 +19,7 @@ from whichlayer.tui.palette import (
     mixed,
     palette_for,
 )
+from whichlayer.tui.slots import SLOTS
 
 #: The sixteen colours as Rich takes them to be.
 ANSI = [tuple(STANDARD_PALETTE[number]) for number in range(16)]
@@ -61,7 +62,7 @@ def test_layers_differ_in_letter_and_in_colour(colours: Colours) -> None:
 def test_style_codes_are_distinct_and_have_styles() -> None:
     palette = Palette(DARK)
     codes = {BLANK, BLANK_MARKED, CURSOR, HIT, HIT_GLYPH}
-    for family in Family:
+    for family in range(SLOTS):
         for tone in (0, 1):
             codes |= {bar_code(family, tone), glyph_code(family, tone, False)}
             codes.add(glyph_code(family, tone, True))
@@ -85,7 +86,7 @@ def test_text_can_be_read_in_sixteen_colours(name: str) -> None:
     palette = palette_for(name, "standard")
     styles = [palette.text, palette.dim, palette.accent, palette.chosen, palette.marked]
     styles += [palette.layer(layer, strong=True) for layer in Layer if layer != Layer.NONE]
-    styles += [palette.timeline[bar_code(family, 0)] for family in Family]
+    styles += [palette.timeline[bar_code(slot, 0)] for slot in range(SLOTS)]
     for style in styles:
         assert style.color is not None and style.bgcolor is not None
         assert contrast(style.color.name, style.bgcolor.name) >= 3

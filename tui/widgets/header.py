@@ -16,6 +16,7 @@ from whichlayer.analysis.text import clean, gpu_text, source_text
 from whichlayer.tui.deferred import Deferred
 from whichlayer.tui.loading import Loading
 from whichlayer.tui.messages import QualityAsked
+from whichlayer.tui.slots import ColourBy
 from whichlayer.tui.widgets.load_line import short_state
 from whichlayer.tui.widgets.pane import Pane, Piece, shortened, strip_of
 
@@ -43,6 +44,7 @@ class Header(Pane):
         self._title = ""
         self._state = short_state(Loading())
         self._waits = False
+        self._coloured_by = ColourBy.FAMILY
 
     def rename(self, title: str, state: str) -> None:
         """Something else is shown now, and this is what the end of the line says."""
@@ -70,6 +72,11 @@ class Header(Pane):
             self._waits = waits
             self.refresh()
 
+    def tell_colours(self, by: ColourBy) -> None:
+        """Say what the colours of bars tell, where that is not their family."""
+        self._coloured_by = by
+        self.refresh()
+
     def render_line(self, y: int) -> Strip:
         """One line."""
         colours = self.palette.colours
@@ -94,6 +101,8 @@ class Header(Pane):
             state = " analysing …" if self._waits else ""
             start = time_text(span[0]) if span[0] else "0"
             parts.append(f"span {time_text(span[1] - span[0])} from {start}{state}")
+        if self._coloured_by is not ColourBy.FAMILY:
+            parts.append(f"coloured by {self._coloured_by.value}")
         chosen = None if self.document is None else self.document.filter
         return parts if chosen is None else [*parts, f"only {clean(chosen.text)}"]
 

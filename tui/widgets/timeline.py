@@ -17,10 +17,11 @@ from whichlayer.tui.counter_row import CounterRow
 from whichlayer.tui.document import Document
 from whichlayer.tui.frame import Frame, draw_frame
 from whichlayer.tui.instant_lanes import InstantRow
-from whichlayer.tui.lanes import ShownRow
+from whichlayer.tui.lanes import ShownLane, ShownRow
 from whichlayer.tui.messages import LaneFolded, TimelineResized
 from whichlayer.tui.palette import BLANK
 from whichlayer.tui.raster import Cells, Row
+from whichlayer.tui.slots import ColourBy
 from whichlayer.tui.travel import row_at, rows_of
 from whichlayer.tui.view import View
 from whichlayer.tui.viewport import Viewport
@@ -31,6 +32,7 @@ from whichlayer.tui.widgets.time_pane import TimePane
 if TYPE_CHECKING:  # there is no search before someone types one
     from whichlayer.analysis.search.hits import Hits
     from whichlayer.tui.chain import Chain
+    from whichlayer.tui.colour_by import Colouring
 
 Int64 = NDArray[np.int64]
 Bool = NDArray[np.bool_]
@@ -65,6 +67,8 @@ class Timeline(TimePane, can_focus=True):
         self._chain: tuple[Chain, int] | None = None
         self._chain_lines: dict[int, LineMarks] | None = None
         self._hits_of: dict[Row, tuple[Int64, Int64]] = {}
+        self._colour_by = ColourBy.FAMILY
+        self._colouring: Colouring | None = None
 
     def mark_chain(self, chain: Chain | None) -> None:
         """Mark the slices that lead to the one at the cursor, and those that it leads to."""
@@ -97,6 +101,20 @@ class Timeline(TimePane, can_focus=True):
             self._strips.clear()
             self.refresh()
 
+    def colour(self, by: ColourBy) -> None:
+        """Let the colours of bars tell something else."""
+        self._colour_by, self._colouring = by, None
+        self._forget_frame()
+        self.refresh()
+
+    def drawn_rows(self) -> list[tuple[ShownLane, Row]]:
+        """The rows in sight, each with its lane."""
+        if self.document is None:
+            return []
+        lanes = self.document.lanes
+        shown = self.rows[self.top : self.top + self.size.height]
+        return [(lanes[row.lane], lanes[row.lane].row(row.depth)) for row in shown]
+
     def show(self, document: Document | None, view: View | None) -> None:
         """Take what is to be shown.
 
@@ -112,6 +130,7 @@ class Timeline(TimePane, can_focus=True):
     def document_changed(self) -> None:
         """List the rows anew."""
         self._hits_of = {}
+        self._colouring = None
         self._list_rows()
         self._forget_frame()
         if self.view is not None:
@@ -212,8 +231,20 @@ class Timeline(TimePane, can_focus=True):
             assert self.document is not None
             shown = self.rows[self.top : max(self.top + self.size.height, index + 1)]
             rows = [self.document.lanes[r.lane].row(r.depth) for r in shown]
-            self._frame = draw_frame(rows, view.port, self.document.names.short)
+            name_of = self.document.names.short
+            if self._colour_by is not ColourBy.FAMILY:
+                colouring = self._coloured(self.document)
+                rows = [colouring.row(row) for row in rows]
+                name_of = colouring.name_of
+            self._frame = draw_frame(rows, view.port, name_of)
         return self._frame.row(index - self.top)
+
+    def _coloured(self, document: Document) -> Colouring:
+        if self._colouring is None:
+            from whichlayer.tui.colour_by import Colouring
+
+            self._colouring = Colouring(document, self._colour_by)
+        return self._colouring
 
     def _marks(self, index: int, row: Row, view: View) -> Marks:
         port = view.port

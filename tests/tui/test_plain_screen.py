@@ -1,0 +1,109 @@
+"""Terminals without colours, and without more than ASCII."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+from rich.style import Style
+from textual._compositor import LayoutUpdate
+
+from tests.tui.screen import LARGE, MEDIUM, SMALL, screen_of
+from whichlayer.analysis.results import Analysis
+from whichlayer.analysis.trace.columns import Trace
+from whichlayer.tui.app import WhichlayerApp
+from whichlayer.tui.plain_filters import in_ascii, without_colours
+from whichlayer.tui.screen_settings import screen_settings
+
+#: Keys that open every sheet, and that show every panel.
+SHEETS = ((), ("question_mark",), ("exclamation_mark",), ("o",), ("K",), ("apostrophe",), ("slash",),
+          ("colon",), ("C",), ("tab",), ("tab", "tab"), ("tab", "tab", "tab"), ("Q",), ("v", "l"),
+          ("slash", "a", "enter", "i"))  # fmt: skip
+
+
+@pytest.fixture
+def only_ascii() -> Iterator[None]:
+    screen_settings.ascii_only = True
+    yield
+    screen_settings.ascii_only = False
+
+
+def segments_of(app: WhichlayerApp) -> list[tuple[str, Style | None]]:
+    """What a whole repaint writes."""
+    update = app.screen._compositor.render_update(full=True, screen_stack=app._background_screens)
+    assert isinstance(update, LayoutUpdate)
+    return [
+        (segment.text, segment.style)
+        for line in update.strips
+        for strip in line
+        for segment in strip
+    ]
+
+
+@pytest.mark.parametrize("size", [SMALL, MEDIUM, LARGE])
+@pytest.mark.parametrize("keys", SHEETS, ids=lambda keys: "-".join(keys) or "main")
+async def test_nothing_but_ascii_is_written_where_that_is_set(
+    keys: tuple[str, ...], size: tuple[int, int], trace: Trace, analysis: Analysis, only_ascii: None
+) -> None:
+    async with screen_of(trace, analysis, size) as (app, pilot):
+        await pilot.press(*keys)
+        await pilot.pause()
+        text = "".join(text for text, _ in segments_of(app))
+        assert text.isascii(), {char for char in text if not char.isascii()}
+        assert len(text) == size[0] * size[1]
+
+
+@pytest.mark.parametrize("theme", ["dark", "light"])
+@pytest.mark.parametrize("keys", SHEETS, ids=lambda keys: "-".join(keys) or "main")
+async def test_no_colour_is_written_where_none_is_wanted(
+    keys: tuple[str, ...],
+    theme: str,
+    trace: Trace,
+    analysis: Analysis,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setattr(screen_settings, "theme", f"whichlayer-{theme}")
+    async with screen_of(trace, analysis) as (app, pilot):
+        await pilot.press(*keys)
+        await pilot.pause()
+        styles = [style for text, style in segments_of(app) if style is not None]
+        assert styles
+        assert not [style for style in styles if style.color or style.bgcolor]
+
+
+async def test_bars_and_letters_are_reversed_without_colours(
+    trace: Trace, analysis: Analysis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    async with screen_of(trace, analysis) as (app, _):
+        found = {text.strip(): style for text, style in segments_of(app) if style is not None}
+        bar = next(style for text, style in found.items() if "ampere_s" in text)
+        assert bar.reverse
+        assert found["whichlayer"].reverse and found["whichlayer"].bold
+        assert not found["overview"].reverse
+
+
+def test_text_darker_than_its_ground_is_reversed_on_a_dark_theme() -> None:
+    ink_on_light = Style.parse("bold #000000 on #ffffff")
+    light_on_dark = Style.parse("underline #ffffff on #000000")
+    assert without_colours(ink_on_light, True) == Style(bold=True, reverse=True)
+    assert without_colours(light_on_dark, True) == Style(underline=True)
+    assert without_colours(ink_on_light, False) == Style(bold=True)
+    assert without_colours(light_on_dark, False) == Style(underline=True, reverse=True)
+    assert without_colours(Style(reverse=True), True) == Style(reverse=True)
+
+
+@given(st.text())
+def test_ascii_takes_as_many_cells(text: str) -> None:
+    plain = in_ascii(text)
+    assert plain.isascii()
+    wide = sum(cell_len(char) for char in text if not char.isascii())
+    assert len(plain) == sum(char.isascii() for char in text) + wide
+
+
+def test_blocks_and_frames_stay_readable() -> None:
+    assert in_ascii("▁▂▃▄▅▆▇█ ▌│─┌▼▲ 12 µs · 3 × 4 …") == "_.:-=+*# ||-+v^ 12 us . 3 x 4 ~"

@@ -1,0 +1,69 @@
+"""The legend: what the colours in sight stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.cells import set_cell_size
+from rich.text import Text
+from textual import events
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from whichlayer.analysis.report.units import time_text
+from whichlayer.tui.legend import Section
+from whichlayer.tui.palette import Palette, bar_code
+from whichlayer.tui.slots import ColourBy
+
+#: Cells of a label.
+_LABEL_CELLS = 44
+
+
+class LegendScreen(ModalScreen[None]):
+    """A sheet over the screen; any of its closing keys puts it away."""
+
+    BINDINGS = [("escape,K,q,enter", "dismiss", "close")]  # noqa: RUF012
+
+    def __init__(self, palette: Palette, by: ColourBy, sections: Sequence[Section]) -> None:
+        """Take the colours, and what they stand for."""
+        super().__init__()
+        self._by = by
+        self._sheet = legend_text(palette, sections)
+
+    @property
+    def text(self) -> str:
+        """What the sheet says."""
+        return self._sheet.plain
+
+    def compose(self) -> ComposeResult:
+        """One text that scrolls."""
+        with VerticalScroll(id="legend") as sheet:
+            sheet.border_title = f"coloured by {self._by.value} · share of the bars in sight"
+            sheet.border_subtitle = "esc closes"
+            yield Static(self._sheet)
+
+    def on_click(self, event: events.Click) -> None:
+        """A click beside the sheet closes it."""
+        if not self.query_one("#legend").region.contains(event.screen_x, event.screen_y):
+            self.dismiss()
+
+
+def legend_text(palette: Palette, sections: Sequence[Section]) -> Text:
+    """The sheet: for each colour a patch, what it stands for, its share and its time."""
+    text = Text(no_wrap=True)
+    if not sections:
+        text.append("no bar is in sight", palette.dim)
+    for section in sections:
+        if text:
+            text.append("\n")
+        text.append(f"{section.title}\n", palette.accent)
+        for entry in section.entries:
+            patch = palette.timeline[bar_code(entry.slot, 0)] if entry.slot >= 0 else palette.text
+            text.append("    ", patch)
+            text.append(f" {set_cell_size(entry.label, _LABEL_CELLS)}", palette.text)
+            text.append(f"{100 * entry.share:5.1f} %", palette.strong)
+            text.append(f"{time_text(entry.time_ns):>10}\n", palette.dim)
+    text.rstrip()
+    return text
