@@ -107,7 +107,7 @@ def test_wheel_holds_the_files_that_are_read_at_run_time(wheel: set[str]) -> Non
         for top, pattern in (("tui", "*.tcss"), ("analysis", "*.schema.json"))
         for path in (ROOT / top).rglob(pattern)
     }
-    read |= {f"whichlayer/sample_traces/{p.name}" for p in ROOT.glob("sample_traces/*.json.gz")}
+    read |= {f"whichlayer/{p.relative_to(ROOT)}" for p in ROOT.glob("sample_traces/**/*.json.gz")}
     read |= {f"whichlayer/{folder}py.typed" for folder in ("", "analysis/", "tui/")}
     assert "whichlayer/analysis/report/report.schema.json" in read
     data = {name for name in wheel if not name.endswith(".py") and ".dist-info/" not in name}
