@@ -1,5 +1,7 @@
 """Make the sample traces, or check that the committed ones are what the generator makes.
 
+The windows of ``whichlayer demo --live`` are among them, in the folder ``live``.
+
 Run ``python sample_traces/generate.py`` to write ``<name>.json.gz`` and ``<name>.truth.json``
 beside this file, with ``--check`` to compare instead, with names to take only those.
 """
@@ -24,7 +26,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("names", nargs="*", choices=[*BUILDERS, []], help="default: all")
     parser.add_argument("--check", action="store_true", help="compare, write nothing")
     options = parser.parse_args(arguments)
-    different = []
+    different = [] if options.names else _windows(options.check)
     for name in options.names or BUILDERS:
         sample = BUILDERS[name]()
         truth = json.dumps(sample.truth, indent=1) + "\n"
@@ -38,14 +40,34 @@ def main(arguments: list[str] | None = None) -> int:
     return 1 if different else 0
 
 
+def _windows(check: bool) -> list[str]:
+    """Write the windows of the live demonstration, or name those that differ."""
+    from sample_traces.generator.phases import WINDOWS
+
+    different = []
+    for name, build in WINDOWS.items():
+        path = FOLDER / "live" / f"{name}.json.gz"
+        text = build()
+        if not check:
+            path.parent.mkdir(exist_ok=True)
+            _pack(path, text)
+        elif not path.is_file() or gzip.decompress(path.read_bytes()) != text.encode():
+            different.append(f"live/{name}")
+    return different
+
+
+def _pack(path: Path, text: str) -> None:
+    with open(path, "wb") as file, gzip.GzipFile("", "wb", 9, file, mtime=0) as packed:
+        packed.write(text.encode())
+
+
 def _paths(name: str) -> tuple[Path, Path]:
     return FOLDER / f"{name}.json.gz", FOLDER / f"{name}.truth.json"
 
 
 def _write(name: str, trace: str, truth: str) -> None:
     trace_path, truth_path = _paths(name)
-    with open(trace_path, "wb") as file, gzip.GzipFile("", "wb", 9, file, mtime=0) as packed:
-        packed.write(trace.encode())
+    _pack(trace_path, trace)
     truth_path.write_text(truth, encoding="utf-8")
     print(
         f"{trace_path.name}: {len(trace) / 1e6:.1f} MB, {trace_path.stat().st_size / 1e3:.0f} kB gz"

@@ -45,7 +45,8 @@ VERDICT = Verdict(
 )
 
 
-def _sample(session: Session) -> Tensor:
+def make_sample(session: Session) -> Tensor:
+    """One item of the data set, made on the calling thread."""
     thread = session.rt.thread
     image = tensor((3, 224, 224), BYTE)
     with thread.frame("dataset.py(24): __getitem__", pre=8.0):
@@ -65,7 +66,7 @@ def _step(session: Session, calls: list[OpEvent], in_process: bool, index: int) 
     images = tensor((BATCH, 3, 224, 224), BYTE)
     labels = tensor((BATCH,), LONG)
     if in_process:
-        calls.append(next_in_process(rt, BATCH, partial(_sample, session), labels))
+        calls.append(next_in_process(rt, BATCH, partial(make_sample, session), labels))
     else:
         calls.append(next_from_workers(rt, 160.0, pinned=True))
     with rt.thread.frame("train.py(44): train_step", pre=3.0):

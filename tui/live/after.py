@@ -1,0 +1,49 @@
+"""What becomes of the program once its screen is gone."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from whichlayer.analysis.text import clean
+from whichlayer.tui.live.quit_screen import Choice
+
+if TYPE_CHECKING:
+    from whichlayer.analysis.live.child import Child
+
+#: Seconds that a program has to end after it was asked to, before it is ended.
+PATIENCE_S: Final = 10.0
+
+_LAUNCHERS: Final = frozenset({"run", "-m", "launch"})
+
+
+def afterwards(child: Child, choice: Choice) -> int:
+    """Stop the program, or let it go on in our terminal; its exit status."""
+    if child.status is not None:
+        return child.status
+    if choice is Choice.LEAVE:
+        _say("the program goes on here; no window is recorded any more")
+        return child.stay()
+    child.send_signal(signal.SIGTERM)
+    status = child.wait(PATIENCE_S)
+    if status is None:
+        _say(f"the program did not end within {PATIENCE_S:.0f} s: it is killed")
+        child.kill()
+        status = child.wait(PATIENCE_S)
+    return 128 + signal.SIGKILL if status is None else status
+
+
+def name_of(command: Sequence[str]) -> str:
+    """A command by what it runs: ``train.py`` of ``python -u train.py --lr 1``."""
+    for word in command[1:]:
+        if word.endswith(".py"):
+            return clean(os.path.basename(word))
+    words = [word for word in command if not word.startswith("-") and word not in _LAUNCHERS]
+    return clean(os.path.basename(words[-1] if len(words) == 2 else words[0])) if words else ""
+
+
+def _say(text: str) -> None:
+    print(f"whichlayer: {text}", file=sys.stderr, flush=True)

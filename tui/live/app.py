@@ -1,0 +1,522 @@
+"""The live screen: the application as the view of one window, with a frame of all windows around it."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.message import Message
+from textual.widget import Widget
+
+import whichlayer.tui.panes  # noqa: F401  so that the screen begins with all of them
+from whichlayer.analysis.options import Options
+from whichlayer.analysis.text import clean
+from whichlayer.tui.app import WhichlayerApp
+from whichlayer.tui.document import Document
+from whichlayer.tui.history import History
+from whichlayer.tui.keys import bindings
+from whichlayer.tui.live.analyst import Analyst, ShotAnalysed, ShotBegun
+from whichlayer.tui.live.between import carried_between
+from whichlayer.tui.live.feed import Feed
+from whichlayer.tui.live.frame_css import FRAME_CSS
+from whichlayer.tui.live.live_line import LiveLine
+from whichlayer.tui.live.live_verdict import LiveVerdict
+from whichlayer.tui.live.loader import NoLoader
+from whichlayer.tui.live.model import LiveModel
+from whichlayer.tui.live.output_pane import OutputPane, OutputScreen
+from whichlayer.tui.live.output_text import ProgramOutput
+from whichlayer.tui.live.quit_screen import Choice, QuitScreen
+from whichlayer.tui.live.rank_list import rank_list
+from whichlayer.tui.live.shots import Shot
+from whichlayer.tui.live.strip import ShotPicked, WindowStrip
+from whichlayer.tui.live.telemetry import Telemetry, find_driver
+from whichlayer.tui.messages import DocumentOpened
+from whichlayer.tui.view import View
+from whichlayer.tui.widgets.footer import Footer
+from whichlayer.tui.widgets.header import Header
+from whichlayer.tui.widgets.list_sheet import ListSheet
+from whichlayer.tui.widgets.prompt import Asked
+
+if TYPE_CHECKING:
+    from whichlayer.analysis.live.child import Child
+    from whichlayer.analysis.live.server import LiveServer
+
+SAVE: Final = Asked("save-window", "save as ", "a file name; compressed if it ends on .gz")
+STEPS: Final = Asked("record-steps", "record ", "how many of the next steps, such as 10")
+
+#: Times a second at which output, telemetry and phases are looked at: what is shown of them
+#: costs at most a few hundred bytes each.
+_RENEWALS: Final = 5
+_TELEMETRY_EVERY: Final = 10
+
+_MOST_STEPS: Final = 1_000_000
+
+#: Heights of the terminal from which the step and busy lines of the strip are shown, and the
+#: lines that the program's output has.
+_STRIP_FROM, _OUTPUT_FROM = 30, 36
+_OUTPUT_LINES: Final = 4
+
+
+@dataclass
+class Happened(Message):
+    """The feed has told something."""
+
+    event: Any
+
+
+@dataclass
+class Saved(Message):
+    """Saving a window has ended."""
+
+    said: str
+
+
+class LiveApp(WhichlayerApp):
+    """One window of many on the screen, the newest until the user moves."""
+
+    LIVE = True
+    CSS = FRAME_CSS
+    BINDINGS: ClassVar[list[BindingType]] = [
+        one for one in bindings(live=True) if one.id not in {usual.id for usual in bindings()}
+    ]
+
+    def __init__(
+        self,
+        feed: Feed,
+        options: Options,
+        child: Child | None = None,
+        analyst: Analyst | None = None,
+        telemetry: Telemetry | None = None,
+        watches_gpus: bool = True,
+    ) -> None:
+        """Prepare; nothing runs before the screen is there.
+
+        Args:
+            feed: where windows come from.
+            options: of the analyses.
+            child: the program, if it runs under this screen; started with it.
+            analyst: who analyses windows; one of its own where None.
+            telemetry: what the GPUs do; one of its own where None.
+            watches_gpus: the windows are of programs on this machine.
+        """
+        super().__init__(NoLoader(feed.name, options))
+        self.feed, self.child = feed, child
+        self.model = LiveModel()
+        self.output = ProgramOutput()
+        self.choice = Choice.LEAVE
+        self._windows_analyst = analyst or Analyst(options, self.post_message)
+        self._telemetry = telemetry or Telemetry(find_driver)
+        self._watches_gpus = watches_gpus
+        self._analysing: int | None = None
+        self._notes_told = 0
+        self._renewals = 0
+        self._telemetry_text = ""
+        self._shown: int | None = None
+        self._opening: Shot | None = None
+        self._told_end = False
+        self._output_lines = 0
+
+    # The frame
+
+    def compose(self) -> ComposeResult:
+        """The usual parts, with the strip below the verdict and the output above the keys."""
+        for part in super().compose():
+            if part.id == "footer":
+                yield OutputPane(self.output, self._output_title, id="output")
+            if part.id == "verdict":
+                yield LiveVerdict(self._waits_for, id="verdict")
+                yield WindowStrip(self.model, id="strip")
+                yield LiveLine(self.model, lambda: self._telemetry_text, self._end, id="live")
+            else:
+                yield part
+
+    def on_mount(self) -> None:
+        """Start everything that tells something."""
+        super().on_mount()
+        self.screen_stack[0].query_one(Footer).live = True
+        self._rename()
+        self._windows_analyst.start()
+        if self._watches_gpus:
+            self._telemetry.start()
+        if self.child is not None:
+            size = self.size
+            try:
+                self.child.start(self.output.feed, max(size.height - 3, 1), max(size.width, 1))
+            except OSError as error:
+                self.error = error
+                self.exit(2, return_code=2)
+                return
+        self.feed.start(lambda event: self.post_message(Happened(event)))
+        self.set_interval(1 / _RENEWALS, self._renew)
+
+    def on_unmount(self) -> None:
+        """Nobody waits for anything any more."""
+        self.feed.stop()
+        self._windows_analyst.stop()
+        self._telemetry.stop()
+        super().on_unmount()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """The program's terminal is as large as its pane can become."""
+        if self.child is not None:
+            self.child.resize(max(event.size.height - 3, 1), max(event.size.width, 1))
+        super().on_resize(event)
+
+    def _arrange(self, width: int, height: int) -> None:
+        strip, output = self._frame_lines(height)
+        first = self.screen_stack[0]
+        has_window = self.document is not None
+        first.query_one("#strip").styles.height = strip
+        pane = first.query_one("#output")
+        pane.display = output > 0 or not has_window
+        pane.styles.height = output if has_window else "1fr"
+        for name in ("overview", "ruler", "layers", "hits", "timeline", "panels"):
+            for part in first.query(f"#{name}"):
+                self._reveal(part, has_window)
+        super()._arrange(width, max(height - strip - 1 - output, 1))
+
+    @staticmethod
+    def _reveal(part: Widget, has_window: bool) -> None:
+        """Hide a part until there is a window; what else hides it later is not touched."""
+        if not has_window:
+            part.add_class("before-windows")
+        else:
+            part.remove_class("before-windows")
+
+    def _frame_lines(self, height: int) -> tuple[int, int]:
+        """Lines of the strip and of the output beside a window."""
+        output = _OUTPUT_LINES if height >= _OUTPUT_FROM and self.child is not None else 0
+        return (3 if height >= _STRIP_FROM else 1), output
+
+    def _waits_for(self) -> str:
+        """What is said in the place of a verdict while there is no window."""
+        model = self.model
+        failed = next((model.failed[s.id] for s in model.line if s.id in model.failed), "")
+        if self._analysing is not None:
+            return "analysing the first window …"
+        if failed:
+            return f"no window could be read yet: {clean(failed)}"
+        return self._end() or self.feed.waits_for
+
+    @property
+    def _output_title(self) -> str:
+        return " output " if self.child is not None else " messages "
+
+    def _end(self) -> str:
+        status = None if self.child is None else self.child.status
+        return "" if status is None else f"the program has ended with status {status}"
+
+    # What happens
+
+    @on(Happened)
+    def _happened(self, message: Happened) -> None:
+        self.feed.apply(self.model, message.event)
+        self._model_changed()
+
+    @on(ShotBegun)
+    def _shot_begun(self, message: ShotBegun) -> None:
+        self._analysing = message.shot_id
+        self._refresh_frame()
+
+    @on(ShotAnalysed)
+    def _shot_analysed(self, message: ShotAnalysed) -> None:
+        if self._analysing == message.shot.id:
+            self._analysing = None
+        shot = self.model.shots.get(message.shot.id)
+        if shot is None or (shot.path, shot.file_bytes) != (
+            message.shot.path, message.shot.file_bytes
+        ):  # fmt: skip
+            return  # it has been written anew meanwhile, and is analysed again
+        if message.document is None or message.judged is None:
+            self.model.failed[shot.id] = message.error
+            self.model.note(f"{shot.label}: {message.error}")
+        else:
+            self.model.shots[shot.id] = self.feed.learned(shot, message.document)
+            self.model.judged[shot.id] = message.judged
+            self.model.settle()
+            self.feed.hold(shot, message.document)
+            if shot.id == self._shown:
+                self._shown = None  # it holds something else now
+        self._model_changed()
+
+    def _model_changed(self) -> None:
+        """Show the window that is wanted now, and have analysed what is missing."""
+        wanted = self.model.wanted()
+        missing: list[Shot] = []
+        if wanted is not None and wanted.id != self._shown:
+            document = self.feed.held(wanted)
+            if document is None and wanted.id not in self.model.failed:
+                missing = [wanted]
+            elif document is not None:
+                self._open(wanted, document)
+        self._windows_analyst.want([*missing, *self.model.queue()])
+        self._refresh_frame()
+
+    def _open(self, shot: Shot, document: Document) -> None:
+        self._shown = self.model.chosen = shot.id
+        self.feed.pin({shot.id})
+        self._rename()
+        self.post_message(DocumentOpened(document))
+
+    def carried(self, view: View, old: Document, document: Document) -> View:
+        """Of the same window as usual; of another one the same place, if the user has moved."""
+        if old.trace is document.trace:
+            return super().carried(view, old, document)
+        self.history = History()
+        if self.model.following:
+            self._touched = False
+        return carried_between(view, old, document, self._touched)
+
+    def _draw(self, message: DocumentOpened) -> None:
+        first = self.document is None
+        super()._draw(message)
+        if first:
+            self.call_after_refresh(self._first_window)
+
+    def _first_window(self) -> None:
+        self._arrange(self.size.width, self.size.height)
+        self.query_one("#timeline").focus()
+
+    def look_at(self, view: View, noted: bool = True) -> None:
+        """Who moves wants to see this window: the next one does not take its place."""
+        if self.model.following and self.model.chosen is not None:
+            self.model.choose(self.model.chosen)
+            self._refresh_frame()
+        super().look_at(view, noted)
+
+    def _renew(self) -> None:
+        """What changes without anything happening: output, telemetry, the end of the program."""
+        self._renewals += 1
+        self.output.take()
+        new = self.model.noted - self._notes_told
+        for note in list(self.model.notes)[-new:] if new else []:
+            self.output.say(clean(note))
+        self._notes_told = self.model.noted
+        if self._renewals % _TELEMETRY_EVERY == 1:
+            self._telemetry_text = self._telemetry.text()
+        ended = self._end()
+        if ended and not self._told_end:
+            self._told_end = True
+            self.model.note(ended)
+            self._refresh_frame()
+        first = self.screen_stack[0]
+        first.query_one(OutputPane).renew()
+        first.query_one(LiveLine).renew()
+        first.query_one(LiveVerdict).renew()
+
+    def _refresh_frame(self) -> None:
+        strip = self.screen_stack[0].query_one(WindowStrip)
+        strip.busy_with = self._analysing
+        strip.refresh()
+        self.screen_stack[0].query_one(LiveLine).renew()
+        self.screen_stack[0].query_one(LiveVerdict).renew()
+        self._rename()
+
+    def _rename(self) -> None:
+        shot = None if self._shown is None else self.model.shots.get(self._shown)
+        parts = [self.feed.name]
+        if shot is not None:
+            parts += [part for part in (shot.source, self.feed.title_of(shot)) if part]
+        state = "● live " if self.model.following else "‖ paused "
+        self.screen_stack[0].query_one(Header).rename(" · ".join(map(clean, parts)), state)
+
+    @property
+    def opened_with(self) -> tuple[str, Options]:
+        """The file of the window that is shown, and the options."""
+        _, options = super().opened_with
+        shot = None if self._shown is None else self.model.shots.get(self._shown)
+        return (self.feed.name if shot is None else str(shot.path)), options
+
+    # Keys
+
+    def action_window(self, step: int) -> None:
+        """The window before or after."""
+        shot = self.model.beside(step)
+        if shot is None:
+            self.say("no newer window yet" if step > 0 else "no older window")
+            return
+        self._pick(shot.id)
+
+    @on(ShotPicked)
+    def _shot_picked(self, message: ShotPicked) -> None:
+        self._pick(message.shot_id)
+
+    def _pick(self, shot_id: int) -> None:
+        if shot_id in self.model.failed:
+            self.say(clean(f"this window cannot be shown: {self.model.failed[shot_id]}"))
+            self.model.choose(shot_id)
+        elif not self.model.choose(shot_id):
+            self.say("the file of this window is gone")
+            return
+        else:
+            self.say("")
+        self._model_changed()
+
+    def action_live(self) -> None:
+        """The newest window from now on."""
+        self.say("")
+        self.model.follow()
+        self._touched = False
+        newest = self.model.newest_judged
+        if newest is not None and newest.id == self._shown and self.document is not None:
+            self.post_message(DocumentOpened(self.document))
+        self._model_changed()
+
+    def action_record(self) -> None:
+        """A window of the next steps."""
+        self.say(self.feed.record(0, self.model.source))
+
+    async def action_record_steps(self) -> None:
+        """Ask how many steps."""
+        if self.feed.records:
+            await self.open_prompt(STEPS)
+        else:
+            self.action_record()
+
+    def action_pause_recording(self) -> None:
+        """No windows unasked; or again."""
+        self.say(self.feed.pause(self.model.source))
+
+    async def action_save_window(self) -> None:
+        """Ask for a file name."""
+        shot = None if self._shown is None else self.model.shots.get(self._shown)
+        if shot is None:
+            self.say("no window to save yet")
+            return
+        self._opening = shot
+        await self.open_prompt(SAVE, self.feed.save_name(shot))
+
+    def prompt_entered(self, purpose: str, text: str, listed: bool) -> None:
+        """A file name, or a number of steps."""
+        if purpose == SAVE.purpose:
+            self._save(text.strip())
+        elif purpose == STEPS.purpose:
+            count = int(text) if text.strip().isdecimal() and len(text) < 10 else 0
+            if 1 <= count <= _MOST_STEPS:
+                self.say(self.feed.record(count, self.model.source))
+            else:
+                self.say(f"a number of steps from 1 to {_MOST_STEPS:,}")
+        else:
+            super().prompt_entered(purpose, text, listed)
+
+    def _save(self, name: str) -> None:
+        shot = self._opening
+        if shot is None or not name:
+            return
+        target = Path(name).expanduser()
+        if target.is_dir():
+            target = target / self.feed.save_name(shot)
+        if target.exists():
+            self.say(clean(f"{target} exists already: nothing is written over"))
+            return
+
+        def save() -> None:
+            try:
+                self.feed.save(shot, target)
+                said = f"saved as {target}"
+            except KeyError:
+                said = "not saved: the file of this window is gone"
+            except OSError as error:
+                said = f"not saved: {target}: {error.strerror or error}"
+            self.post_message(Saved(said))
+
+        self.say("saving …")
+        threading.Thread(target=save, name="save", daemon=True).start()
+
+    @on(Saved)
+    def _saved(self, message: Saved) -> None:
+        self.say(clean(message.said))
+
+    def action_output(self) -> None:
+        """All of the program's output."""
+        palette = self.panes[0].palette
+        self.push_screen(OutputScreen(self.output, palette, self._output_title))
+
+    def action_ranks(self) -> None:
+        """Choose whose windows are shown."""
+        sources = self.model.sources
+        if len(sources) < 2:
+            self.say("only one rank or process here" if sources else "nobody connected yet")
+            return
+        place = sources.index(self.model.source) if self.model.source in sources else 0
+
+        def chosen(row: int | None) -> None:
+            if row is not None:
+                self.model.choose_source(sources[row])
+                self._touched = False
+                self._model_changed()
+
+        self.push_screen(ListSheet(self.panes[0].palette, rank_list(self.model), place), chosen)
+
+    async def action_quit(self) -> None:
+        """Leave; where a program runs under this screen, ask what becomes of it."""
+        self._ask_and_leave(0)
+
+    def action_interrupt(self) -> None:
+        """As a signal would: the program is asked about first; a second Ctrl-C stops both."""
+        self._ask_and_leave(130)
+
+    def _ask_and_leave(self, status: int) -> None:
+        if self.child is None or self.child.status is not None:
+            self.exit(status, return_code=status)
+            return
+
+        def chosen(choice: Choice | None) -> None:
+            if choice is not None:
+                self.choice = choice
+                self.exit(status, return_code=status)
+
+        self.push_screen(QuitScreen(self.panes[0].palette, self.feed.name), chosen)
+
+
+def run_feed(
+    feed: Feed, options: Options, child: Child | None = None, *, watches_gpus: bool = True
+) -> tuple[int, Choice]:
+    """Show the windows of a feed until the user leaves.
+
+    Returns:
+        0, or 130 after Ctrl-C; and what is to become of the program.
+
+    Raises:
+        OSError: the program cannot be started.
+        Exception: what went wrong in the screen.
+    """
+    app = LiveApp(feed, options, child, watches_gpus=watches_gpus)
+    app.run()
+    if app.error is not None:
+        raise app.error
+    return app.return_code or 0, app.choice
+
+
+def run_live(
+    server: LiveServer, child: Child | None, options: Options, *, name: str = "", local: bool = True
+) -> int:
+    """The screen of ``whichlayer run`` and ``attach``; closes the server.
+
+    Args:
+        server: listening, or joined to a program.
+        child: the program, not started yet: the screen starts it. None for ``attach``.
+        options: of the analyses.
+        name: what is watched, for the header; of the child where empty.
+        local: the program runs on this machine.
+
+    Returns:
+        The program's exit status; without a child 0, or 130 after Ctrl-C.
+
+    Raises:
+        OSError: the program cannot be started.
+    """
+    from whichlayer.tui.live.after import afterwards, name_of
+    from whichlayer.tui.live.server_feed import ServerFeed
+
+    title = name or (name_of(child.command) if child is not None else "attached program")
+    try:
+        status, choice = run_feed(ServerFeed(server, title), options, child, watches_gpus=local)
+    finally:
+        server.close()
+    return status if child is None else afterwards(child, choice)

@@ -1,0 +1,24 @@
+"""``whichlayer demo --live``: a simulated training on the live screen, with no GPU and no torch."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from whichlayer.analysis.live.child import Child
+from whichlayer.analysis.live.history import History
+from whichlayer.analysis.live.rendezvous import SOCKET_VARIABLE
+from whichlayer.analysis.live.server import LiveServer
+from whichlayer.analysis.options import Options
+from whichlayer.tui.live.app import run_live
+
+PROGRAM = "whichlayer.tui.live.demo_program"
+
+
+def run_demo(options: Options) -> int:
+    """Show it until the user leaves; its exit status."""
+    server = LiveServer(History())
+    address = server.listen()
+    environment = {**os.environ, SOCKET_VARIABLE: str(address)}
+    child = Child([sys.executable, "-m", PROGRAM], environment)
+    return run_live(server, child, options, name="train.py (simulated)", local=False)

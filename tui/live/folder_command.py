@@ -1,0 +1,19 @@
+"""``whichlayer FOLDER`` on the screen: its traces as they come."""
+
+from __future__ import annotations
+
+from whichlayer.analysis.options import Options
+from whichlayer.tui.live.app import run_feed
+from whichlayer.tui.live.folder_feed import FolderFeed
+
+
+def follow_folder(folder: str, rank: int | None, options: Options) -> int:
+    """Show a folder until the user leaves; its exit status.
+
+    Args:
+        folder: that traces are in, or will be.
+        rank: the one that is wanted, or None for all.
+        options: of the analyses.
+    """
+    status, _ = run_feed(FolderFeed(folder, rank), options, watches_gpus=False)
+    return status

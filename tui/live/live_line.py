@@ -1,0 +1,130 @@
+"""The line under the strip: whether the newest window is followed, and what the recorder does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from statistics import median
+from typing import Final
+
+from rich.cells import cell_len
+from textual.strip import Strip
+
+from whichlayer.analysis.report.units import bytes_text, time_text
+from whichlayer.analysis.text import clean
+from whichlayer.tui.live.model import LiveModel
+from whichlayer.tui.live.strip import sparkline
+from whichlayer.tui.view import View
+from whichlayer.tui.widgets.pane import Pane, Piece, strip_of
+
+_SPARK_CELLS: Final = 16
+_BETWEEN: Final = "  "
+
+
+class LiveLine(Pane):
+    """What is followed; phase; steps; dropped windows; GPUs; the last note, as far as it fits."""
+
+    HELP = (
+        "LIVE: the newest window is shown as it comes; PAUSED FOLLOWING: you have moved, G is "
+        "back. Then what the recorder does, the last steps' lengths without the profiler, "
+        "windows that were lost, what the GPUs do now, and what was last told."
+    )
+
+    def __init__(
+        self,
+        model: LiveModel,
+        telemetry: Callable[[], str],
+        ended: Callable[[], str],
+        *,
+        id: str | None = None,
+    ) -> None:
+        """Take what is known.
+
+        Args:
+            model: the windows.
+            telemetry: what the GPUs do, or empty.
+            ended: how the program has ended, or empty while it runs.
+            id: of the pane.
+        """
+        super().__init__(id=id)
+        self.model = model
+        self._telemetry, self._ended = telemetry, ended
+        self._painted: object = None
+
+    def view_changed(self, old: View | None) -> None:
+        """Nothing here depends on the view."""
+
+    def renew(self) -> None:
+        """Repaint if there is anything else to say."""
+        said = self._parts()
+        if said != self._painted:
+            self._painted = said
+            self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        """One line."""
+        palette, colours = self.palette, self.palette.colours
+        ground = palette.style(colours.text, colours.surface)
+        quiet = palette.style(colours.dim, colours.surface)
+        tag, rest = self._parts()
+        behind = self.model.following
+        mark = palette.style(colours.canvas, colours.accent if behind else colours.warning, True)
+        pieces: list[Piece] = [(f" {tag} ", mark), (" ", ground)]
+        left = self.size.width - cell_len(tag) - 3
+        for place, part in enumerate(rest):
+            need = cell_len(part) + len(_BETWEEN)
+            if need > left and place:
+                continue  # a later one may be shorter
+            warns = part.startswith("!")
+            style = palette.style(colours.warning, colours.surface, True) if warns else (
+                quiet if place else ground
+            )  # fmt: skip
+            pieces.append((part + _BETWEEN, style))
+            left -= need
+        return strip_of(pieces, self.size.width, ground)
+
+    def _parts(self) -> tuple[str, tuple[str, ...]]:
+        model, now = self.model, self.model.now
+        tag = "● LIVE" if model.following else "‖ PAUSED FOLLOWING"
+        ended = self._ended()
+        parts = [ended or _phase(model)]
+        if model.source and len(model.sources) > 1:
+            parts.insert(1, model.source)
+        newer = _newer(model)
+        if newer and not model.following:
+            parts.append(f"{newer} newer")
+        if now.dropped:
+            parts.append(f"! {now.dropped} dropped")
+        if now.step is not None and now.step:
+            parts.append(_steps(now.step, now.step_us))
+        parts += [f"writing {clean(name)} {bytes_text(size)}" for name, size in model.writing[:2]]
+        if len(model.writing) > 2:
+            parts.append(f"and {len(model.writing) - 2} more being written")
+        if telemetry := self._telemetry():
+            parts.append(telemetry)
+        shot = None if model.chosen is None else model.shots.get(model.chosen)
+        if shot is not None:
+            parts += [shot.facts[0]] if shot.facts else []
+        if model.notes:
+            parts.append(clean(model.notes[-1]))
+        return tag, tuple(parts)
+
+
+def _phase(model: LiveModel) -> str:
+    now = model.now
+    if now.failure:
+        return f"! {clean(now.failure)}"
+    phase = clean(now.phase) or "nobody connected yet"
+    return f"◉ {phase}" if now.active else phase
+
+
+def _newer(model: LiveModel) -> int:
+    """Windows that have come since the chosen one."""
+    return sum(1 for shot in model.line if model.chosen is not None and shot.id > model.chosen)
+
+
+def _steps(step: int, lengths: tuple[int, ...]) -> str:
+    """``step 1,234  12.3 ms ▂▃▂``: the count, the median of the last ones, and they."""
+    if not lengths:
+        return f"step {step:,}"
+    middle = time_text(int(median(lengths)) * 1000)
+    return f"step {step:,}  {middle} {sparkline(lengths, _SPARK_CELLS)}"

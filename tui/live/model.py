@@ -1,0 +1,188 @@
+"""What the live screen knows: the windows so far, the one that is shown, and how recording goes."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final
+
+from whichlayer.tui.live.shots import Judged, Shot
+
+_MOST_NOTES: Final = 500
+_MOST_SHOTS: Final = 5_000
+"""Cells that the strip remembers, of windows whose files may be gone long since."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a recorder is doing.
+
+    Attributes:
+        phase: in words.
+        active: it is recording just now.
+        step: steps that have ended, None where nobody counts them.
+        step_us: lengths of the last ones, oldest first.
+        dropped: windows that were lost.
+        failure: why it records no more, or empty.
+        gone: it is connected no more.
+    """
+
+    phase: str = ""
+    active: bool = False
+    step: int | None = None
+    step_us: tuple[int, ...] = ()
+    dropped: int = 0
+    failure: str = ""
+    gone: bool = False
+
+
+@dataclass(slots=True)
+class LiveModel:
+    """Changed by one thread alone, that of the screen.
+
+    Attributes:
+        shots: by number, oldest first.
+        judged, failed: by number: what an analysis said, or why there is none.
+        gone: numbers of those whose files are no more.
+        chosen: number of the window that is shown, or None.
+        following: the newest window is shown as soon as it is there.
+        source: whose windows are shown.
+        told: by source.
+        writing: files that are still being written, with their sizes.
+        notes: what the user was told last, oldest first.
+        noted: how many notes there were in all.
+    """
+
+    shots: dict[int, Shot] = field(default_factory=dict)
+    judged: dict[int, Judged] = field(default_factory=dict)
+    failed: dict[int, str] = field(default_factory=dict)
+    gone: set[int] = field(default_factory=set)
+    chosen: int | None = None
+    following: bool = True
+    source: str = ""
+    told: dict[str, Told] = field(default_factory=dict)
+    writing: tuple[tuple[str, int], ...] = ()
+    notes: deque[str] = field(default_factory=lambda: deque(maxlen=_MOST_NOTES))
+    noted: int = 0
+    _picked: bool = False
+
+    @property
+    def sources(self) -> list[str]:
+        """All who record or have recorded, in the order of people: rank 2 before rank 10."""
+        found = {shot.source for shot in self.shots.values()} | set(self.told)
+        return sorted(found, key=_natural)
+
+    @property
+    def line(self) -> list[Shot]:
+        """The windows of the chosen source, oldest first."""
+        return [shot for shot in self.shots.values() if shot.source == self.source]
+
+    @property
+    def newest(self) -> Shot | None:
+        """The newest window of the chosen source that can still be shown."""
+        here = [shot for shot in self.line if shot.id not in self.gone]
+        return here[-1] if here else None
+
+    @property
+    def newest_judged(self) -> Shot | None:
+        """The newest window of the source whose analysis is there."""
+        known = [s for s in self.line if s.id in self.judged and s.id not in self.gone]
+        return known[-1] if known else None
+
+    @property
+    def now(self) -> Told:
+        """What the chosen source is doing."""
+        return self.told.get(self.source, Told())
+
+    def tell(self, source: str, told: Told) -> None:
+        """Take what a source is doing."""
+        self.told[source] = told
+        self.settle()
+
+    def add(self, shot: Shot) -> None:
+        """A window has come."""
+        self.shots[shot.id] = shot
+        self.settle()
+        for old in list(self.shots)[: max(len(self.shots) - _MOST_SHOTS, 0)]:
+            if old != self.chosen:
+                self._forget(old)
+
+    def replace(self, shot: Shot) -> None:
+        """Something else is known of a window, or its file has changed: it is judged anew."""
+        self.shots[shot.id] = shot
+        self.judged.pop(shot.id, None)
+        self.failed.pop(shot.id, None)
+        self.gone.discard(shot.id)
+
+    def remove(self, ids: Iterable[int]) -> None:
+        """Files of windows are gone: their cells stay, they can be opened no more."""
+        self.gone.update(one for one in ids if one in self.shots)
+
+    def follow(self) -> None:
+        """Show the newest from now on."""
+        self.following = True
+
+    def choose(self, shot_id: int) -> bool:
+        """Show this window and stay there; False where its file is gone."""
+        if shot_id not in self.shots or shot_id in self.gone:
+            return False
+        self.chosen = shot_id
+        self.following = False
+        return True
+
+    def choose_source(self, source: str) -> None:
+        """Show the windows of another source, the newest first."""
+        self.source, self._picked = source, True
+        self.following = True
+
+    def beside(self, step: int) -> Shot | None:
+        """The window so many places later among those that can be opened, None past the ends."""
+        here = [shot for shot in self.line if shot.id not in self.gone]
+        places = [index for index, shot in enumerate(here) if shot.id == self.chosen]
+        if not places:
+            return here[-1] if here else None
+        place = places[0] + step
+        return here[place] if 0 <= place < len(here) else None
+
+    def wanted(self) -> Shot | None:
+        """The window that is to be shown now: the chosen one, or the newest that is known."""
+        if self.following:
+            return self.newest_judged
+        return None if self.chosen is None else self.shots.get(self.chosen)
+
+    def queue(self) -> list[Shot]:
+        """Windows to be analysed: the chosen one, then those of the source, the newest first."""
+        chosen = [] if self.chosen is None or self.following else [self.shots[self.chosen]]
+        others = [s for s in reversed(self.shots.values()) if s.source != self.source]
+        order = [*chosen, *reversed(self.line), *others]
+        return [s for s in dict.fromkeys(order) if not self._is_done(s.id)]
+
+    def _is_done(self, shot_id: int) -> bool:
+        return shot_id in self.judged or shot_id in self.failed or shot_id in self.gone
+
+    def note(self, text: str) -> None:
+        """Something that the user is to know."""
+        self.notes.append(text)
+        self.noted += 1
+
+    def settle(self) -> None:
+        """Until the user picks one, the first source that has windows, or else the first."""
+        if self._picked:
+            return
+        with_shots = {shot.source for shot in self.shots.values()}
+        candidates = [one for one in self.sources if one in with_shots] or self.sources
+        if self.source not in candidates or not any(shot.id == self.chosen for shot in self.line):
+            self.source = candidates[0]
+
+    def _forget(self, shot_id: int) -> None:
+        self.shots.pop(shot_id, None)
+        self.judged.pop(shot_id, None)
+        self.failed.pop(shot_id, None)
+        self.gone.discard(shot_id)
+
+
+def _natural(text: str) -> tuple[str, int, str]:
+    """Ranks by number, behind what has no rank."""
+    word, _, number = text.rpartition(" ")
+    return (word, int(number), "") if number.isdecimal() else (text, -1, "")

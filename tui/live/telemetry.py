@@ -1,0 +1,146 @@
+"""What the GPUs of this machine do between windows, from NVML or AMD SMI where one is there."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Final
+
+_EVERY_S: Final = 1.0
+_GIGA: Final = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One GPU at one moment; None where its driver does not tell.
+
+    Attributes:
+        busy_percent: part of the last second in which any kernel ran.
+        memory_bytes, memory_total_bytes: taken by all programs, and what there is.
+        watts: power drawn.
+        clock_mhz: of the multiprocessors.
+    """
+
+    busy_percent: int | None
+    memory_bytes: int | None
+    memory_total_bytes: int | None
+    watts: float | None
+    clock_mhz: int | None
+
+    @property
+    def text(self) -> str:
+        """The figures on a line, those that are known."""
+        parts = []
+        if self.busy_percent is not None:
+            parts.append(f"{self.busy_percent} %")
+        if self.memory_bytes is not None and self.memory_total_bytes:
+            total = self.memory_total_bytes / _GIGA
+            parts.append(f"{self.memory_bytes / _GIGA:.1f}/{total:.0f} GiB")
+        if self.watts is not None:
+            parts.append(f"{self.watts:.0f} W")
+        if self.clock_mhz is not None:
+            parts.append(f"{self.clock_mhz} MHz")
+        return " ".join(parts)
+
+
+class Telemetry:
+    """Asks the driver once a second, in a thread of its own: a driver may take its time."""
+
+    def __init__(self, source: Callable[[], Callable[[], list[Reading]] | None]) -> None:
+        """Take what finds a driver; see :func:`find_driver`."""
+        self._source = source
+        self._stopped = threading.Event()
+        self.readings: tuple[Reading, ...] = ()
+
+    def start(self) -> None:
+        """Begin; without a driver this ends at once."""
+        threading.Thread(target=self._run, name="telemetry", daemon=True).start()
+
+    def stop(self) -> None:
+        """Ask no more."""
+        self._stopped.set()
+
+    def text(self, shown: int = 2) -> str:
+        """All GPUs on a line, the first ones in figures; empty without any."""
+        texts = [f"GPU{number} {one.text}" for number, one in enumerate(self.readings) if one.text]
+        more = f" +{len(texts) - shown}" if len(texts) > shown else ""
+        return "  ".join(texts[:shown]) + more
+
+    def _run(self) -> None:
+        with suppress(Exception):  # a driver that fails costs this line alone
+            read = self._source()
+            while read is not None and not self._stopped.is_set():
+                self.readings = tuple(read())
+                self._stopped.wait(_EVERY_S)
+        self.readings = ()
+
+
+def find_driver() -> Callable[[], list[Reading]] | None:
+    """What reads all GPUs: through NVML, else AMD SMI; None where neither is there."""
+    for begin in (_nvml, _amd):
+        with suppress(Exception):  # not installed, or no driver behind it
+            return begin()
+    return None
+
+
+def _nvml() -> Callable[[], list[Reading]]:
+    nvml: Any = import_module("pynvml")
+    nvml.nvmlInit()
+    handles = [nvml.nvmlDeviceGetHandleByIndex(i) for i in range(nvml.nvmlDeviceGetCount())]
+    if not handles:
+        raise RuntimeError("no GPU")
+
+    def read(handle: Any) -> Reading:
+        memory = _asked(lambda: nvml.nvmlDeviceGetMemoryInfo(handle))
+        milliwatts = _asked(lambda: nvml.nvmlDeviceGetPowerUsage(handle))
+        return Reading(
+            _asked(lambda: int(nvml.nvmlDeviceGetUtilizationRates(handle).gpu)),
+            None if memory is None else int(memory.used),
+            None if memory is None else int(memory.total),
+            None if milliwatts is None else milliwatts / 1000,
+            _asked(lambda: int(nvml.nvmlDeviceGetClockInfo(handle, nvml.NVML_CLOCK_SM))),
+        )
+
+    return lambda: [read(handle) for handle in handles]
+
+
+def _amd() -> Callable[[], list[Reading]]:
+    smi: Any = import_module("amdsmi")
+    smi.amdsmi_init()
+    handles = list(smi.amdsmi_get_processor_handles())
+    if not handles:
+        raise RuntimeError("no GPU")
+
+    def read(handle: Any) -> Reading:
+        vram = _asked(lambda: smi.amdsmi_get_gpu_vram_usage(handle)) or {}
+        activity = _asked(lambda: smi.amdsmi_get_gpu_activity(handle)) or {}
+        power = _asked(lambda: smi.amdsmi_get_power_info(handle)) or {}
+        clock = _asked(lambda: smi.amdsmi_get_clock_info(handle, smi.AmdSmiClkType.GFX)) or {}
+        used, total = _number(vram, "vram_used"), _number(vram, "vram_total")
+        watts = _number(power, "current_socket_power")
+        watts = _number(power, "average_socket_power") if watts is None else watts
+        return Reading(
+            _number(activity, "gfx_activity"),
+            None if used is None else used << 20,  # told in MiB
+            None if total is None else total << 20,
+            watts,
+            _number(clock, "clk"),
+        )
+
+    return lambda: [read(handle) for handle in handles]
+
+
+def _asked(ask: Callable[[], Any]) -> Any:
+    """An answer; None where this GPU or driver has none."""
+    try:
+        return ask()
+    except Exception:  # noqa: BLE001  each library has errors of its own
+        return None
+
+
+def _number(told: Any, key: str) -> int | None:
+    value = told.get(key) if isinstance(told, dict) else None
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
