@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import re
 import runpy
 from pathlib import Path
@@ -48,6 +49,13 @@ def test_paths_in_the_documents_exist() -> None:
         assert len(paths) > 2
         for path in paths:
             assert (ROOT / path).exists(), f"{document.name}: {path}"
+
+
+def test_the_page_for_python_is_so() -> None:
+    failed, tried = doctest.testfile(
+        str(ROOT / "docs" / "python.md"), module_relative=False, optionflags=doctest.REPORT_NDIFF
+    )
+    assert failed == 0 and tried > 20
 
 
 def test_architecture_is_one_page() -> None:
