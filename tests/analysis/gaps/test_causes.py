@@ -479,3 +479,12 @@ def test_allocation_in_the_first_step_alone_is_warm_up(
     told = gap_time(program.analysis(tmp_path))
     assert told[cause] >= 2000
     assert {"warm-up", "allocator"} - {cause} - told.keys()
+
+
+def test_what_is_only_called_like_a_blocking_call_blocks_nothing(tmp_path: Path) -> None:
+    program = two_kernels(3010, 3016)
+    program.annotation("cudaStreamSynchronize", 100, 2900)
+    program.frame("cudaStreamSynchronize", 110, 2800)
+    assert "host-sync" not in gap_time(program.analysis(tmp_path))
+    program.call("cudaStreamSynchronize", 110, 2890)
+    assert "host-sync" in gap_time(program.analysis(tmp_path))

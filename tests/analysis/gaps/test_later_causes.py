@@ -405,3 +405,22 @@ def test_a_piece_with_two_causes_is_split_where_they_change(tmp_path: Path) -> N
     told = gap_time(program.analysis(tmp_path))
     assert told["dataloader-wait"] == pytest.approx(1900)
     assert told["gc-pause"] == pytest.approx(3010, abs=11)
+
+
+@pytest.mark.parametrize(
+    ("frame", "told"),
+    [
+        ("torch/_inductor/async_compile.py(287): wait", True),
+        ("torch/_dynamo/symbolic_convert.py(2800): run", True),
+        ("torch/_inductor/scheduler.py(1900): codegen", True),
+        ("torch/_functorch/aot_autograd.py(1100): create_aot_dispatcher_function", True),
+        ("torch/_inductor/runtime/triton_heuristics.py(240): precompile", True),
+        ("torch/_inductor/runtime/triton_heuristics.py(900): run", False),
+        ("torch/_dynamo/eval_frame.py(570): _fn", False),
+        ("my/async_compile.py(12): wait", False),
+    ],
+)
+def test_frames_of_the_compiler_alone_are_a_compile(tmp_path: Path, frame: str, told: bool) -> None:
+    program = steps_with(())
+    program.frame(frame, 20_200, 6000)
+    assert ("recompile" in gap_time(program.analysis(tmp_path))) is told

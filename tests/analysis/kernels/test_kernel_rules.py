@@ -337,3 +337,26 @@ def test_every_rule_has_a_fix() -> None:
                  "kernel-selection", "fp32-matmul", "layout-copy", "unfused-attention"):  # fmt: skip
         assert fix_for(rule, H100)
     assert fix_for("no-such-rule", H100) == ""
+
+
+def balanced(fp32_to_bytes: float, time: float) -> Measured:
+    """An FP32 product: its flops take so many times as long as its bytes, and it likewise."""
+    size = 1 << 30
+    bare = Measured("aten::mm", ("ampere_sgemm_128x128_nn",), Work(size, category="matmul"), 1, 1,
+                    0.0, FLOOR, A100, "fp32")  # fmt: skip
+    rate = A100.rate("fp32")
+    assert rate is not None
+    flops = round(fp32_to_bytes * bare.memory_ns * A100.eff * rate * 1e3)
+    work = Work(size, flops, "fp32", "matmul", dims=(4096, 4096, 4096), contiguous=(4096,))
+    return replace(bare, work=work, time_ns=time * bare.memory_ns)
+
+
+def test_fp32_is_blamed_only_where_its_flops_take_longer_than_its_bytes() -> None:
+    assert rule_on(balanced(2.0, 2.5)).rule == "fp32-matmul"
+    assert rule_on(balanced(0.9, 2.5)).rule == "memory-bound-slow"
+
+
+def test_fp32_is_not_blamed_where_a_narrower_type_would_gain_little() -> None:
+    # TF32 would be bound by the same bytes: 1.2 times as fast is less than the rule asks for.
+    assert rule_on(balanced(1.1, 1.2)).rule != "fp32-matmul"
+    assert rule_on(balanced(1.1, 1.3)).rule == "fp32-matmul"

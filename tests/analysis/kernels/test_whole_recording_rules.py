@@ -207,7 +207,7 @@ def test_a_loop_over_items_is_told(found: Found) -> None:
         loop(items=9),
         loop(step=2),  # every other item
         loop(step=0),  # the same item each time
-        loop(launches=False),  # on the CPU
+        [*loop(launches=False), *work(5000.0, "aten::mm", 500.0)],  # on the CPU
         [*loop(items=3), slice_of("cpu_op", "aten::select", 9000.0, 5.0)],
     ],
 )
@@ -244,6 +244,7 @@ def test_a_constant_that_is_made_on_the_cpu_is_told(found: Found) -> None:
         constant(made="aten::cat"),  # data
         constant(name="Memcpy DtoD (Device -> Device)"),
         constant(between="aten::add"),  # something was done with it first
+        [slice_of("cpu_op", "aten::zeros", 3000.0, 300.0), *constant()[2:]],  # its maker copies
         [*constant(took=10.0), *work(8000.0, "aten::mm", 4000.0)],  # too short to matter
     ],
 )
