@@ -15,6 +15,7 @@ import os
 import re
 import stat
 import sys
+import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -44,11 +45,14 @@ TRACEBACK_VARIABLE = "WHICHLAYER_TRACEBACK"
 _WORD = re.compile(r"[A-Za-z][\w-]*")
 """What could be a command: no option, no path, no name with a suffix."""
 
+_FRESH_S = 10.0
+"""A file that was written to so shortly ago (seconds) may still be growing."""
+
 _FIRST_SAMPLE = "dataloader-bound"
 _REPORT_HELP = "; a folder of several is a job: one recording of each rank"
 _FILE_HELP = (
     "a PyTorch profiler or other Chrome trace (.json, also in .gz, .zst or .zip), an Nsight "
-    "Systems .sqlite export, a folder that holds one of these, or - for standard input"
+    "Systems .sqlite export, a folder of these, or - for standard input"
 )
 
 
@@ -102,9 +106,10 @@ def _open(arguments: Sequence[str]) -> int:
     parser = Parser(
         prog="whichlayer",
         usage="whichlayer FILE [options]\n"
+        "       whichlayer FOLDER [--rank N] [options]\n"
         "       whichlayer report FILE [--format NAME] [-o FILE] [options]\n"
         "       whichlayer check FILE ... [limits] [options]\n"
-        "       whichlayer demo [NAME] [options]\n"
+        "       whichlayer demo [NAME | --live] [options]\n"
         "       whichlayer run [options] -- COMMAND ...\n"
         "       whichlayer attach [PID] [options]\n"
         "       whichlayer rules [ID ...]\n"
@@ -119,6 +124,9 @@ def _open(arguments: Sequence[str]) -> int:
     )
     parser.add_argument("file", metavar="FILE", help=_FILE_HELP)
     parser.add_argument("--version", action=PrintVersion, help="print the version and exit")
+    parser.add_argument(
+        "--follow", action="store_true", help="read the file again as it grows; folders always are"
+    )
     add_view_options(parser)
     add_analysis_options(parser)
     _refuse_mistyped_command(arguments)
@@ -143,9 +151,14 @@ def _demo(arguments: Sequence[str]) -> int:
 
     parser = Parser(prog="whichlayer demo", description="Open a trace that comes with whichlayer.")
     parser.add_argument("name", metavar="NAME", nargs="?", help=", ".join(sample_names()))
+    parser.add_argument(
+        "--live", action="store_true", help="watch a simulated training whose problem changes"
+    )
     add_view_options(parser)
     add_analysis_options(parser)
     typed = parser.parse_args(arguments)
+    if typed.live:
+        return _demo_live(typed)
     name = _FIRST_SAMPLE if typed.name is None else typed.name
     try:
         path = sample_path(name)
@@ -153,6 +166,19 @@ def _demo(arguments: Sequence[str]) -> int:
         known = ", ".join(sample_names()) or "none"
         raise UsageError(f"there is no sample {name!r}; there are: {known}") from None
     return _show(str(path), typed)
+
+
+def _demo_live(typed: Namespace) -> int:
+    if typed.name is not None:
+        raise UsageError("demo --live has a program of its own: name no sample")
+    _need_terminal("record a program without a screen: whichlayer run --headless -o DIR -- …")
+    from whichlayer.tui.configured import set_up_screen
+
+    set_up_screen(typed)
+    with _imports_alone():
+        from whichlayer.tui.live.demo_command import run_demo
+
+    return run_demo(_options(typed))
 
 
 def _report(arguments: Sequence[str]) -> int:
@@ -320,19 +346,17 @@ def _show(path: str, typed: Namespace) -> int:
         _take_terminal()
     else:
         if os.path.isdir(path):
-            from whichlayer.tui.job_command import one_of_folder
-
-            path = one_of_folder(path, typed.rank)
+            return _show_folder(path, typed)
         _check_readable(path)
     _set_limit(typed)
     if typed.rank is not None:
         _keep(_load(path, typed), typed)
-    streams = (sys.stdin, sys.stdout, sys.stderr)
-    if not all(stream is not None and stream.isatty() for stream in streams):
-        raise UsageError(f"the screen needs a terminal; try 'whichlayer report {path}'")
+    _need_terminal(f"try 'whichlayer report {path}'")
     from whichlayer.tui.configured import set_up_screen
 
     set_up_screen(typed)
+    if path != "-" and (getattr(typed, "follow", False) or _may_grow(path)):
+        return _show_growing(path, typed)
     ahead = _opened_ahead(path, typed)
     with _imports_alone():
         from whichlayer.tui.app import run
@@ -346,6 +370,42 @@ def _show(path: str, typed: Namespace) -> int:
             ahead=ahead,
             wanted=Wanted(typed.view, typed.at, typed.select, typed.lane),
         )
+
+
+def _need_terminal(otherwise: str) -> None:
+    streams = (sys.stdin, sys.stdout, sys.stderr)
+    if not all(stream is not None and stream.isatty() for stream in streams):
+        raise UsageError(f"the screen needs a terminal; {otherwise}")
+
+
+def _show_folder(path: str, typed: Namespace) -> int:
+    """Follow a folder on the screen: what is in it, and what comes."""
+    os.scandir(path).close()
+    _set_limit(typed)
+    _need_terminal(f"try 'whichlayer report {path}'")
+    from whichlayer.tui.configured import set_up_screen
+
+    set_up_screen(typed)
+    with _imports_alone():
+        from whichlayer.tui.live.folder_command import follow_folder
+
+    return follow_folder(path, typed.rank, _options(typed))
+
+
+def _may_grow(path: str) -> bool:
+    """Whether a file is text that was written to a moment ago."""
+    age_s = time.time() - os.stat(path).st_mtime
+    return path.endswith(".json") and age_s < _FRESH_S
+
+
+def _show_growing(path: str, typed: Namespace) -> int:
+    with _imports_alone():
+        from whichlayer.tui.follow_app import run_following
+        from whichlayer.tui.wanted import Wanted
+
+    with _refusals(path, typed):
+        wanted = Wanted(typed.view, typed.at, typed.select, typed.lane)
+        return run_following(path, _options(typed), wanted)
 
 
 def _opened_ahead(path: str, typed: Namespace) -> Ahead | None:

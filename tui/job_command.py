@@ -78,25 +78,6 @@ def report_job(
     return True
 
 
-def one_of_folder(folder: str, rank: int | None) -> str:
-    """The one trace of a folder that the screen is to show; the folder if it holds just one.
-
-    Raises:
-        UsageError: it holds several, and no rank says which; or none of that rank.
-    """
-    from whichlayer.analysis.reader.opening import traces_in
-
-    files = traces_in(folder)
-    if len(files) < 2:
-        return folder
-    if rank is not None:
-        return _of_rank(folder, files, rank)
-    raise UsageError(
-        f"{folder}: {len(files)} traces, and the screen shows one: name one of them or choose "
-        f"with --rank N; 'whichlayer report {folder}' compares them all"
-    )
-
-
 def _of_rank(folder: str, files: list[str], rank: int) -> str:
     """The trace of a rank by its name; reading it then refuses a file of another rank.
 
