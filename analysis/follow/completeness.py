@@ -60,9 +60,9 @@ def _ended(is_whole: bool) -> Completeness:
 
 
 def _of_text(tail: bytes | None) -> Completeness:
-    """Whether text ends where its first bracket is closed, as far as the end of it can tell.
+    r"""Whether text ends where its first bracket is closed, as far as the end of it can tell.
 
-    A file that ends behind an event of an array that is still open, ``[…},\\n{…}``, has a last
+    A file that ends behind an event of an array that is still open, ``[…},\n{…}``, has a last
     bracket that closes what was opened shortly before it, and not at the beginning.
     """
     text = b"" if tail is None else tail.rstrip(b" \t\r\n\x00")

@@ -44,6 +44,7 @@ from whichlayer.tui.widgets.prompt import Asked
 
 if TYPE_CHECKING:
     from whichlayer.analysis.live.child import Child
+    from whichlayer.analysis.live.recorder_options import RecorderOptions
     from whichlayer.analysis.live.server import LiveServer
 
 SAVE: Final = Asked("save-window", "save as ", "a file name; compressed if it ends on .gz")
@@ -494,15 +495,22 @@ def run_feed(
 
 
 def run_live(
-    server: LiveServer, child: Child | None, options: Options, *, name: str = "", local: bool = True
+    server: LiveServer,
+    child: Child | None,
+    recording: RecorderOptions,
+    options: Options | None = None,
+    *,
+    name: str = "",
+    local: bool = True,
 ) -> int:
     """The screen of ``whichlayer run`` and ``attach``; closes the server.
 
     Args:
         server: listening, or joined to a program.
         child: the program, not started yet: the screen starts it. None for ``attach``.
+        recording: how windows are taken.
         options: of the analyses.
-        name: what is watched, for the header; of the child where empty.
+        name: what is watched, for the header; told by the program itself where empty.
         local: the program runs on this machine.
 
     Returns:
@@ -514,9 +522,10 @@ def run_live(
     from whichlayer.tui.live.after import afterwards, name_of
     from whichlayer.tui.live.server_feed import ServerFeed
 
-    title = name or (name_of(child.command) if child is not None else "attached program")
+    title = name or (name_of(child.command) if child is not None else "")
+    feed = ServerFeed(server, title, on_demand=not recording.every)
     try:
-        status, choice = run_feed(ServerFeed(server, title), options, child, watches_gpus=local)
+        status, choice = run_feed(feed, options or Options(), child, watches_gpus=local)
     finally:
         server.close()
     return status if child is None else afterwards(child, choice)

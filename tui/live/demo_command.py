@@ -7,6 +7,7 @@ import sys
 
 from whichlayer.analysis.live.child import Child
 from whichlayer.analysis.live.history import History
+from whichlayer.analysis.live.recorder_options import RecorderOptions
 from whichlayer.analysis.live.rendezvous import SOCKET_VARIABLE
 from whichlayer.analysis.live.server import LiveServer
 from whichlayer.analysis.options import Options
@@ -21,4 +22,6 @@ def run_demo(options: Options) -> int:
     address = server.listen()
     environment = {**os.environ, SOCKET_VARIABLE: str(address)}
     child = Child([sys.executable, "-m", PROGRAM], environment)
-    return run_live(server, child, options, name="train.py (simulated)", local=False)
+    return run_live(
+        server, child, RecorderOptions(), options, name="train.py (simulated)", local=False
+    )

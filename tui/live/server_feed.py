@@ -22,6 +22,7 @@ from whichlayer.analysis.live.events import (
 )
 from whichlayer.analysis.live.protocol import Phase
 from whichlayer.analysis.report.units import time_text
+from whichlayer.tui.live.after import name_of
 from whichlayer.tui.live.feed import Feed, size_of
 from whichlayer.tui.live.model import LiveModel, Told
 from whichlayer.tui.live.shots import Shot
@@ -47,11 +48,18 @@ class ServerFeed(Feed):
 
     records = True
 
-    def __init__(self, server: LiveServer, name: str) -> None:
-        """Take the server, which its owner closes, and the program's name."""
+    def __init__(self, server: LiveServer, name: str, *, on_demand: bool = False) -> None:
+        """Take the server, which its owner closes.
+
+        Args:
+            server: of the recorders.
+            name: of the program; told by the first recorder where empty.
+            on_demand: no window comes unasked.
+        """
         super().__init__()
         self.name = name
         self.waits_for = "waiting for the program's first step …"
+        self._on_demand = on_demand
         self._server = server
         self._stopped = threading.Event()
         self._paused: set[str] = set()
@@ -82,10 +90,17 @@ class ServerFeed(Feed):
             case Joined(recorder):
                 source = source_of(recorder)
                 self._recorders[source] = recorder
+                if not self.name:
+                    self.name = name_of(recorder.program.split())
                 told = Told("waiting for the first step", step=0)
                 model.tell(source, told)
                 model.note(_introduction(recorder))
             case StateTold():
+                if event.step:
+                    self.waits_for = (
+                        "no window yet: e records one" if self._on_demand
+                        else "no window yet: the first is on its way; e records one now"
+                    )  # fmt: skip
                 self._recorders[source_of(event.recorder)] = event.recorder
                 model.tell(source_of(event.recorder), told_of(event))
             case WindowArrived(window):
