@@ -23,6 +23,7 @@ from whichlayer.tui.paint_actions import PaintActions
 from whichlayer.tui.place_actions import PlaceActions
 from whichlayer.tui.repaint import Shown
 from whichlayer.tui.screen_settings import THEME_PREFIX
+from whichlayer.tui.sheet_actions import SheetActions
 from whichlayer.tui.span_actions import SpanActions
 from whichlayer.tui.widgets.footer import Footer
 from whichlayer.tui.widgets.pane import Pane
@@ -40,7 +41,7 @@ else:
 INTERRUPTED = 130
 
 
-class KeyActions(FindActions, SpanActions, PlaceActions, PaintActions, ChainActions):
+class KeyActions(FindActions, SpanActions, PlaceActions, PaintActions, ChainActions, SheetActions):
     """The actions of the application; what they change goes through :meth:`look_at`."""
 
     #: Windows come while one looks: there are keys for that.
@@ -95,6 +96,11 @@ class KeyActions(FindActions, SpanActions, PlaceActions, PaintActions, ChainActi
             if key.id != "commands":
                 run = partial(self.run_action, key.action)
                 yield SystemCommand(f"{key.does[0].upper()}{key.does[1:]}", key.shown, run)
+        from whichlayer.tui.sections import SECTIONS
+
+        for one in SECTIONS:
+            opened = partial(self.action_section, one.id)
+            yield SystemCommand(f"View: {one.title}", one.asks, opened)
         yield SystemCommand("Screenshot", "save the screen as SVG", self.action_screenshot)
 
     def action_zoom(self, steps: int) -> None:

@@ -392,6 +392,11 @@ class WhichlayerApp(KeyActions):
         return self._loader.path
 
     @property
+    def subject(self) -> Subject | None:
+        """What a table speaks of, while it has the focus."""
+        return self._subject
+
+    @property
     def span_maker(self) -> tuple[Options, Callable[[Trace, Options], Analysis]]:
         """With which options and by what spans are analysed."""
         return self._loader.maker

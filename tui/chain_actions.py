@@ -22,7 +22,7 @@ _NOWHERE = {
 
 
 class ChainActions(Acting):
-    """``u e``."""
+    """``u U``."""
 
     def __init__(self, **settings: Any) -> None:
         """Nobody came from anywhere yet."""

@@ -44,4 +44,4 @@ def chain_lines(document: Document, row: int) -> list[Line]:
     words = [(names.full if link.word == "python" else names.short)(link.row) for link in links]
     if len(links) < len(chain.links):
         words.insert(_MOST_LINKS - 2, "…")
-    return [Line(f"{' ‹ '.join(words)} (u, e)", label="chain")]
+    return [Line(f"{' ‹ '.join(words)} (u, U)", label="chain")]

@@ -1,0 +1,42 @@
+"""What the owner, the cause and the numbers of something mean, as a sheet."""
+
+from __future__ import annotations
+
+from whichlayer.analysis.report.explanations import explain
+from whichlayer.analysis.report.glossary import find_term
+from whichlayer.analysis.text import clean
+from whichlayer.tui.at_hand import AtHand
+from whichlayer.tui.sheet import Sheet, SheetLine
+
+
+def explain_sheet(this: AtHand) -> Sheet:
+    """Owner, cause and numbers of what is at hand, each as ``whichlayer explain`` tells it."""
+    lines: list[SheetLine] = []
+    if this.rule:
+        lines += _told("Cause", this.rule)
+    if this.layer is not None:
+        lines += _told("Owner", this.layer.id)
+    lines += term_lines(this.words, "Numbers")
+    if this.fix:
+        lines = [SheetLine("Fix", "accent"), SheetLine(f"  {clean(this.fix)}"), SheetLine(""),
+                 *lines]  # fmt: skip
+    return Sheet(f"explained · {clean(this.name)[:60]}", tuple(lines[:-1]))
+
+
+def term_lines(words: tuple[str, ...], heading: str) -> list[SheetLine]:
+    """Words of the glossary, each with what it means."""
+    terms = [term for term in map(find_term, words) if term is not None]
+    if not terms:
+        return []
+    told = [SheetLine(f"  {term.word}: {term.means}") for term in terms]
+    return [SheetLine(heading, "accent"), *told, SheetLine("")]
+
+
+def _told(heading: str, word: str) -> list[SheetLine]:
+    try:
+        told = explain(word)
+    except KeyError:
+        return []
+    lines = [SheetLine(heading, "accent")]
+    lines += [SheetLine(f"  {line.rstrip()}") for line in told.splitlines()]
+    return [*lines, SheetLine("")]
