@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from whichlayer.analysis.trace.columns import Trace
 
 #: Formats that a report on a job has.
-_FORMATS = ("json", "text")
+_FORMATS = ("html", "json", "markdown", "text")
 
 
 def report_job(
@@ -58,7 +58,7 @@ def report_job(
     if typed.format not in _FORMATS:
         raise UsageError(
             f"a folder of several traces has no format {typed.format!r}; choose "
-            f"{' or '.join(_FORMATS)}, or a trace with --rank"
+            f"{', '.join(_FORMATS)}, or a trace with --rank"
         )
     from whichlayer.analysis.communication.job import analyse_job
 

@@ -10,7 +10,7 @@ from html import escape
 
 from whichlayer.analysis.layers import Layer, layer_name
 from whichlayer.analysis.report.html_heatmap import heat
-from whichlayer.analysis.report.html_style import style_sheet
+from whichlayer.analysis.report.html_page import page
 from whichlayer.analysis.report.html_timeline import left_out, timeline
 from whichlayer.analysis.report.markdown_report import title
 from whichlayer.analysis.report.text_budget import (
@@ -34,8 +34,6 @@ _FINDINGS = 60
 _KERNELS = 40
 _SECTION_LINES = 300
 
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-
 
 def render(analysis: Analysis) -> str:
     """An analysis as one HTML page."""
@@ -44,14 +42,7 @@ def render(analysis: Analysis) -> str:
     if analysis.devices:
         parts += [*_pictures(analysis), *_layers(analysis), *_kernels(analysis)]
     parts += [_section(section) for section in further_sections(analysis)]
-    body = "\n".join(parts)
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{_text(name)}: {_text(analysis.verdict.side)} · whichlayer</title>\n"
-        f"<style>{style_sheet()}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
-    )
+    return page(f"{name}: {analysis.verdict.side}", "\n".join(parts))
 
 
 def _text(text: str) -> str:

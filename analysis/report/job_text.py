@@ -62,6 +62,17 @@ def render(job: Job) -> str:
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
 
 
+def further_sections(job: Job) -> list[list[str]]:
+    """What the text report says beside verdict and findings; each begins with its name in capitals."""
+    sections = (_ranks(job), _collectives(job), _notes(job))
+    return [section for section in sections if section]
+
+
+def vendor_of(job: Job) -> str:
+    """Who made the GPUs of a job, as layers are named for; empty where nobody tells."""
+    return next((d.vendor for rank in job.ranks for d in rank.devices if d.vendor), "")
+
+
 def _head(job: Job) -> list[str]:
     of = "" if job.world_size is None else f" of {count_text(job.world_size, 'rank')}"
     tail = f"  ({count_text(len(job.ranks), 'recording')}{of})"
@@ -116,7 +127,7 @@ def _findings(job: Job) -> list[str]:
     if not job.findings:
         return []
     lines = ["FINDINGS  of the ranks together; each rank's own are in its report"]
-    vendor = next((d.vendor for rank in job.ranks for d in rank.devices if d.vendor), "")
+    vendor = vendor_of(job)
     for number, finding in enumerate(job.findings, 1):
         lines += _finding(number, finding, vendor)
     return lines

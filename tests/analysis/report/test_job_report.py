@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib import import_module
 from importlib.resources import files as packaged
 from pathlib import Path
 from typing import Any
@@ -61,6 +62,29 @@ def test_text_tells_ranks_straggler_and_collectives_in_100_columns(tmp_path: Pat
     assert all(len(line) <= 100 for line in text.splitlines())
     for heading in ("VERDICT", "RANKS", "FINDINGS", "COLLECTIVES", "COMPARED"):
         assert any(line.startswith(heading) for line in text.splitlines()), heading
+
+
+@pytest.mark.parametrize("name", ["markdown", "html"])
+def test_pages_tell_the_findings_before_anything_that_has_to_be_opened(
+    name: str, tmp_path: Path
+) -> None:
+    render = import_module(f"whichlayer.analysis.report.job_{name}").render
+    page = render(job_of(write_job(tmp_path, ARRIVALS)))
+    before, fold, rest = page.partition("<details")
+    assert "All ranks." in before and "rank 2 comes late to the collectives" in before
+    assert fold and "COLLECTIVES" in rest and "RANKS" in page
+    assert "<script" not in page and "http://" not in page and "https://" not in page
+
+
+@pytest.mark.parametrize("name", ["markdown", "html"])
+def test_pages_of_recordings_that_are_no_job_say_why(name: str, tmp_path: Path) -> None:
+    write_job(tmp_path, ARRIVALS)
+    document = json.loads((tmp_path / "rank0.pt.trace.json").read_text())
+    document.pop("distributedInfo")
+    (tmp_path / "<b>alone\x1b[31m.json").write_text(json.dumps(document))
+    page = import_module(f"whichlayer.analysis.report.job_{name}").render(job_of(tmp_path))
+    assert "does not tell its rank" in page and "\x1b" not in page
+    assert name == "markdown" or "<b>alone" not in page
 
 
 def test_recordings_that_are_no_job_have_no_verdict_together(tmp_path: Path) -> None:
