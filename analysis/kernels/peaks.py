@@ -21,6 +21,7 @@ from whichlayer.analysis.kernels.device_table import (
     DeviceRow,
     capability_of,
 )
+from whichlayer.analysis.kernels.own_card import own_bandwidth
 from whichlayer.analysis.kernels.sm_limits import SmLimits, limits_of
 from whichlayer.analysis.options import Options, Peaks
 
@@ -106,13 +107,28 @@ def match_device(
         row, said = user_row(row, options)
         found = _from_row(row, f"{row.name}, as asked for{said}")
     else:
-        found = _recognise(entry, header, options)
+        found = _by_its_own_word(_recognise(entry, header, options), entry, header)
         found = with_peaks(found, *user_peaks(str(entry.get("name") or ""), options))
     found = _with_units(found, entry)
     if options.peak_bandwidth_gbps is None and not options.peak_tflops:
         return found
     given = Peaks(options.peak_bandwidth_gbps, options.peak_tflops)
     return with_peaks(found, given, "as given")
+
+
+def _by_its_own_word(
+    found: DeviceMatch, entry: Mapping[str, Any], header: Mapping[str, Any]
+) -> DeviceMatch:
+    """A match with the bandwidth of the very card, where the recording tells it."""
+    bandwidth = own_bandwidth(entry, header, found.vendor, found.bandwidth_gbps)
+    if bandwidth is None:
+        return found
+    return replace(
+        found,
+        note=f"{found.note}; {bandwidth:.0f} GB/s by this card's own memory clock and bus",
+        bandwidth_gbps=bandwidth,
+        unconfirmed=found.unconfirmed - {"bandwidth"},
+    )
 
 
 def _with_units(found: DeviceMatch, entry: Mapping[str, Any]) -> DeviceMatch:

@@ -7,8 +7,7 @@ import sys
 from importlib import import_module
 from typing import Any
 
-METADATA_KEY = "whichlayerCards"
-"""Key of the trace's header; its value is a list, one object per device, in the order of torch."""
+from whichlayer.analysis.live.card_key import CARDS_KEY
 
 
 def card_metadata() -> dict[str, str]:
@@ -21,7 +20,7 @@ def card_metadata() -> dict[str, str]:
         cards = [_card(index) for index in range(_count())]
     except Exception:  # noqa: BLE001  a driver that fails must not cost a window
         return {}
-    return {METADATA_KEY: json.dumps(cards)} if cards else {}
+    return {CARDS_KEY: json.dumps(cards)} if cards else {}
 
 
 def device_name() -> str:

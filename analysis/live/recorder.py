@@ -205,7 +205,7 @@ class Recorder:
             return
         if threading.current_thread() is not thread:
             # A thread's profiler can only be driven by that thread, or when that has ended.
-            if not thread.is_alive():
+            if not thread.is_alive() and thread is not threading.main_thread():
                 self._abandon()
             return
         if self._leaving:
