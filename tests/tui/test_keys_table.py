@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from whichlayer.tui.actions import KeyActions
 from whichlayer.tui.keys import KEYS, bindings, footer_hints
+from whichlayer.tui.live.app import LiveApp
 
 DESIGNED = "w a s d h j k l + - [ ] { } , . < > f z Z ? : q"
 
@@ -19,11 +20,15 @@ def test_every_designed_key_is_there_as_people_read_it() -> None:
 
 def test_every_key_has_an_action_of_the_application() -> None:
     for key in KEYS:
-        assert hasattr(KeyActions, f"action_{key.action.split('(')[0]}"), key.id
+        owner = LiveApp if key.live else KeyActions
+        assert hasattr(owner, f"action_{key.action.split('(')[0]}"), key.id
 
 
 def test_bindings_come_from_the_table() -> None:
-    assert [(b.id, b.action) for b in bindings()] == [(key.id, key.action) for key in KEYS]
+    every = [(key.id, key.action) for key in KEYS]
+    usual = [(key.id, key.action) for key in KEYS if not key.live]
+    assert [(b.id, b.action) for b in bindings()] == usual
+    assert [(b.id, b.action) for b in bindings(live=True)] == every
 
 
 def test_no_key_needs_a_function_key_or_control_and_shift() -> None:
@@ -34,7 +39,7 @@ def test_no_key_needs_a_function_key_or_control_and_shift() -> None:
 
 def test_the_footer_names_real_keys_in_few_words() -> None:
     readable = {part for key in KEYS for part in key.shown.split(" ")}
-    for keys, word in footer_hints():
+    for keys, word in [*footer_hints(), *footer_hints(live=True)]:
         parts = [keys] if keys in readable else list(keys)
         assert set(parts) <= readable
         assert len(word) <= 8
