@@ -292,6 +292,9 @@ class LiveApp(WhichlayerApp):
 
     def _renew(self) -> None:
         """What changes without anything happening: output, telemetry, the end of the program."""
+        first = self.screen_stack[0]
+        if not first.query(OutputPane):
+            return  # the screen is being put away
         self._renewals += 1
         self.output.take()
         new = self.model.noted - self._notes_told
@@ -305,12 +308,13 @@ class LiveApp(WhichlayerApp):
             self._told_end = True
             self.model.note(ended)
             self._refresh_frame()
-        first = self.screen_stack[0]
         first.query_one(OutputPane).renew()
         first.query_one(LiveLine).renew()
         first.query_one(LiveVerdict).renew()
 
     def _refresh_frame(self) -> None:
+        if not self.screen_stack[0].query(OutputPane):
+            return
         strip = self.screen_stack[0].query_one(WindowStrip)
         strip.busy_with = self._analysing
         strip.refresh()

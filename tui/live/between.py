@@ -26,6 +26,7 @@ def carried_between(view: View, old: Document, new: Document, touched: bool) -> 
     here = rows[view.row] if view.row < len(rows) else None
     folds = {moved[lane]: fold for lane, fold in view.folds.items() if moved[lane] >= 0}
     first = opened(new, view.port.cells)
+    first = replace(first, order=view.order.carried(moved, len(new.lanes)), clock=view.clock)
     after = replace(first, lines=view.lines, edition=view.edition + 1, folds=folds)
     devices = 1 if new.analysis is None else max(len(new.analysis.devices), 1)
     after = replace(after, device=min(view.device, devices - 1))
