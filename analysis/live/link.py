@@ -50,6 +50,7 @@ class Link:
         self._changed = threading.Condition()
         self._closed = False
         self._drained = False
+        self._last: Message | None = None
         self._recorder: Recorder | None = None
         self._gone: Callable[[], None] | None = None
         self._threads: list[threading.Thread] = []
@@ -91,8 +92,7 @@ class Link:
         A window that is being made is waited for in any case.
         """
         with self._changed:
-            if last is not None and not self._closed:
-                self._notes.append(last)
+            self._last = last  # behind the windows that wait
             self._drained = True
             self._changed.notify()
         if self._threads and threading.current_thread() not in self._threads:
@@ -130,7 +130,8 @@ class Link:
             make = self._windows.popleft() if self._windows else None
             self._busy = self._making = make is not None
             if not notes and make is None and self._drained:
-                return None
+                last, self._last = self._last, None
+                return None if last is None else [last]
         if make is not None:
             try:
                 window = make()

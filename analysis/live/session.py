@@ -125,6 +125,7 @@ class Session:
         self.foreign.remove()
         link, self._link = self._link, None
         if link is not None:
+            link.post(self.recorder.state())
             link.close(_CLOSE_SECONDS, Message("bye", {"reason": "the program has ended"}))
         self._stop_listening()
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -26,6 +28,9 @@ pytestmark = pytest.mark.skipif(
 OFTEN = RecorderOptions(window=2, every=6)
 ON_DEMAND = RecorderOptions(window=2, every=0)
 NEVER = RecorderOptions(window=1, every=1_000_000)
+
+LOG_PREFIX = re.compile(rb"^[WEI]\d{4} [\d:.]+ \d+ ", re.MULTILINE)
+"""Time and process in front of what torch logs."""
 
 TRAINING = """
     import sys, threading, time
@@ -58,7 +63,8 @@ def loaded(found: Ran) -> list[Trace]:
 def same_as_without(path: Path, found: Ran) -> None:
     """Standard output, standard error and exit status, with nothing left behind."""
     without = plain(path)
-    assert (found.status, found.out, found.err) == (without.status, without.out, without.err)
+    assert (found.status, found.out) == (without.status, without.out)
+    assert LOG_PREFIX.sub(b"", found.err) == LOG_PREFIX.sub(b"", without.err)
     assert found.left == []
 
 
@@ -103,11 +109,11 @@ def test_a_training_loop_is_recorded_and_its_losses_are_the_same(tmp_path: Path)
 def test_an_inference_loop_is_recorded_and_its_model_saved_as_it_was(tmp_path: Path) -> None:
     body = """
         import copy, io, pickle
+        model = torch.nn.Sequential(torch.nn.Linear(8, 1500), torch.nn.Linear(1500, 1500))
         before = pickle.dumps(model)
         with torch.no_grad():
-            for number in range(400):
-                out = model(torch.randn(2000, 8))
-                time.sleep(0.002)
+            for number in range(150):
+                out = model(torch.randn(300, 8))
         print(out.sum().item(), pickle.dumps(model) == before, copy.deepcopy(model).__dict__.keys())
     """
     path = script(tmp_path, TRAINING, body)
@@ -175,7 +181,8 @@ def test_a_program_that_profiles_itself_keeps_its_profile_and_shows_it(tmp_path:
     path = script(tmp_path, TRAINING, body)
     found = ran(path, RecorderOptions(window=3, every=8))
     assert found.out == b"True True\nTrue True\nTrue\n", found.err
-    assert (found.status, found.err, found.left) == (0, b"", [])
+    shutil.rmtree(tmp_path / "own")
+    same_as_without(path, found)
     own = [event.window.own for event in found.windows]
     assert own.count(True) == 2
     assert False in own, "ours go on afterwards"
@@ -355,21 +362,17 @@ def _sleep(seconds: int) -> None:
 
 @pytest.mark.parametrize("fault", ["no temporary folder", "disk full"])
 def test_a_window_that_cannot_be_written_is_lost_and_said(tmp_path: Path, fault: str) -> None:
-    limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n"
+    faults = {
+        "no temporary folder": "import tempfile; tempfile.tempdir = '/proc/nowhere'",
+        "disk full": "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))",
+    }
     body = """
         for number in range(20):
             step(0.02)
         print("done")
     """
-    full = fault == "disk full"
-    path = script(tmp_path, limit if full else "", TRAINING, body)
-    environment = {} if full else {"TMPDIR": "/proc/nowhere", "TEMP": "/proc", "TMP": "/proc"}
-    if not full:
-        path.write_text(
-            "import tempfile\ntempfile._candidate_tempdir_list = lambda: ['/proc']\n"
-            + path.read_text()
-        )
-    found = ran(path, OFTEN, environment=environment)
+    path = script(tmp_path, TRAINING, faults[fault], body)
+    found = ran(path, OFTEN)
     assert (found.status, found.out, found.err, found.left) == (0, b"done\n", b"", [])
     assert not found.windows
     notes = [event.text for event in found.events if isinstance(event, Noted)]
