@@ -18,6 +18,7 @@ from whichlayer.tui.deferred import Deferred
 from whichlayer.tui.find_actions import FindActions
 from whichlayer.tui.history import History
 from whichlayer.tui.keys import current_keys
+from whichlayer.tui.lane_actions import LaneActions
 from whichlayer.tui.layout import PANELS
 from whichlayer.tui.paint_actions import PaintActions
 from whichlayer.tui.place_actions import PlaceActions
@@ -41,7 +42,9 @@ else:
 INTERRUPTED = 130
 
 
-class KeyActions(FindActions, SpanActions, PlaceActions, PaintActions, ChainActions, SheetActions):
+class KeyActions(
+    FindActions, SpanActions, PlaceActions, PaintActions, ChainActions, SheetActions, LaneActions
+):
     """The actions of the application; what they change goes through :meth:`look_at`."""
 
     #: Windows come while one looks: there are keys for that.

@@ -31,6 +31,7 @@ from whichlayer.tui.messages import (
     DocumentOpened,
     FitAsked,
     LaneFolded,
+    LaneMenuAsked,
     LoadFailed,
     LoadProgressed,
     Looked,
@@ -273,6 +274,7 @@ class WhichlayerApp(KeyActions):
         view = carry.opened(document, self._cells) if self.look is None else self.look
         if old is not None and old.lanes is not document.lanes:
             view = self.carried(view, old, document)
+        view = self.as_left(document, view)
         if document.analysis is not None and not self._touched:
             view = travel.first_look(document, view)
             if self._wanted is not None:
@@ -320,6 +322,11 @@ class WhichlayerApp(KeyActions):
         if self.look is None or self.document is None or message.edition != self.look.edition:
             return
         self.look_at(travel.refolded(self.document, self.look, message.lane))
+
+    @on(LaneMenuAsked)
+    def _lane_menu_asked(self, message: LaneMenuAsked) -> None:
+        if self.look is not None and message.edition == self.look.edition:
+            self.open_lane_menu(message.lane)
 
     @on(FitAsked)
     def _fit_asked(self) -> None:

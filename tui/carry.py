@@ -93,6 +93,7 @@ def _moved(view: View, old: Document, new: Document) -> tuple[View, tuple[int, i
         folds={moved[lane]: fold for lane, fold in view.folds.items() if moved[lane] >= 0},
         used=(),
         around=None,
+        order=view.order.carried(moved, len(new.lanes)),
         edition=view.edition + 1,
     )
     if here is None or moved[here.lane] < 0:

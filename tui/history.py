@@ -1,4 +1,4 @@
-"""The way back: the spans that were looked at before."""
+"""The way back: the spans and lanes that were looked at before."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class History:
         self._future: list[View] = []
 
     def note(self, old: View, new: View) -> None:
-        """Remember a view if the one after it shows another span."""
-        if (old.port.start_ns, old.port.end_ns) != (new.port.start_ns, new.port.end_ns):
+        """Remember a view if the one after it shows another span, or other lanes."""
+        if _shown(old) != _shown(new):
             self._past = [*self._past[-self.LIMIT + 1 :], old]
             self._future.clear()
 
@@ -53,4 +53,10 @@ class History:
             row=then.row,
             used=then.used,
             around=then.around,
+            folds=then.folds,
+            order=then.order,
         )
+
+
+def _shown(view: View) -> tuple[object, ...]:
+    return view.port.start_ns, view.port.end_ns, view.order, dict(view.folds)

@@ -21,6 +21,7 @@ from whichlayer.analysis.trace.columns import Lane, Trace
 from whichlayer.analysis.trace.kinds import GPU_WORK, LaneKind, SliceKind
 from whichlayer.tui.family import Family
 from whichlayer.tui.lane_depths import by_depth, nesting_without, part_of
+from whichlayer.tui.lane_order import USUAL, LaneOrder
 from whichlayer.tui.raster import Row
 
 Int32 = NDArray[np.int32]
@@ -196,6 +197,7 @@ def shown_rows(
     folds: Mapping[int, Fold],
     lines: int = 0,
     used: tuple[int, ...] = (),
+    order: LaneOrder = USUAL,
 ) -> tuple[ShownRow, ...]:
     """All lines of the timeline from top to bottom.
 
@@ -205,12 +207,22 @@ def shown_rows(
         lines: height of the screen; lanes get more rows than usual as long as all fit.
         used: rows that each lane has a use for, where that is known; the others are left out
             if not all fit.
+        order: which lanes are shown, in which order, and how many rows the user gave them.
     """
     rows: list[ShownRow] = []
-    shown = [folds.get(index, Fold.SOME) for index in range(len(lanes))]
-    dealt = _dealt_rows(lanes, shown, lines, used)
-    for index, lane in enumerate(lanes):
-        depths = lane.shown_depths(shown[index], dealt[index])
+    listed = order.listed(len(lanes))
+    seen = tuple(lanes[index] for index in listed)
+    shown: list[Fold | int] = [folds.get(index, Fold.SOME) for index in listed]
+    if order.rows:
+        wanted = dict(order.rows)
+        shown = [
+            _Fixed(wanted[index]) if index in wanted else fold
+            for index, fold in zip(listed, shown, strict=True)
+        ]
+    dealt = _dealt_rows(seen, shown, lines, tuple(used[i] for i in listed) if used else ())
+    for place, index in enumerate(listed):
+        lane = lanes[index]
+        depths = _depths_of(lane, shown[place], dealt[place])
         for depth in depths:
             is_last = depth == depths[-1]
             hidden = lane.depth - len(depths) if is_last else 0
@@ -245,17 +257,29 @@ def used_rows(
     return tuple(used)
 
 
+class _Fixed(int):
+    """So many rows, whatever there is room for."""
+
+
+def _depths_of(lane: ShownLane, fold: Fold | int, rows: int) -> range:
+    """Which rows of a lane are on the screen; so many of one that shows some."""
+    if isinstance(fold, Fold):
+        return lane.shown_depths(fold, rows)
+    first = min(lane.first_row, max(lane.depth - fold, 0))
+    return range(first, min(first + fold, lane.depth))
+
+
 def _dealt_rows(
-    lanes: tuple[ShownLane, ...], folds: list[Fold], lines: int, used: tuple[int, ...]
+    lanes: tuple[ShownLane, ...], folds: list[Fold | int], lines: int, used: tuple[int, ...]
 ) -> list[int]:
     """Rows that each lane gets: the usual ones, then more dealt round while any are left."""
-    some = [index for index, fold in enumerate(folds) if fold == Fold.SOME]
+    some = [index for index, fold in enumerate(folds) if fold is Fold.SOME]
     wish = [lane.most_rows for lane in lanes]
-    left = lines - sum(len(lane.shown_depths(folds[i], wish[i])) for i, lane in enumerate(lanes))
+    left = lines - sum(len(_depths_of(lane, folds[i], wish[i])) for i, lane in enumerate(lanes))
     if left < 0 and used:
         wish = [min(max(rows, 1), most) for rows, most in zip(used, wish, strict=True)]
     dealt = [min(FOLDED_ROWS[lane.group], wish[i]) for i, lane in enumerate(lanes)]
-    left = lines - sum(len(lane.shown_depths(folds[i], dealt[i])) for i, lane in enumerate(lanes))
+    left = lines - sum(len(_depths_of(lane, folds[i], dealt[i])) for i, lane in enumerate(lanes))
     wanting = [index for index in some if dealt[index] < wish[index]]
     while left > 0 and wanting:
         for index in wanting[:left]:

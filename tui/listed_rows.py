@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from whichlayer.tui.lane_order import USUAL, LaneOrder
 from whichlayer.tui.lanes import Fold, ShownLane, ShownRow, shown_rows
 
 
@@ -21,11 +22,12 @@ class ListedRows:
         folds: Mapping[int, Fold],
         lines: int,
         used: tuple[int, ...],
+        order: LaneOrder = USUAL,
     ) -> tuple[ShownRow, ...]:
         """As :func:`whichlayer.tui.lanes.shown_rows`."""
         # Lanes have no equality but identity, so tuples of the same ones are alike.
-        wanted = (lanes, dict(folds), lines, used)
+        wanted = (lanes, dict(folds), lines, used, order)
         if wanted != self._last:
-            self._rows = shown_rows(lanes, folds, lines, used)
+            self._rows = shown_rows(lanes, folds, lines, used, order)
             self._last = wanted
         return self._rows

@@ -111,6 +111,14 @@ class LaneFolded(Message):
 
 
 @dataclass
+class LaneMenuAsked(Message):
+    """The user asked what can be done with a lane, as a view's edition numbers them."""
+
+    lane: int
+    edition: int
+
+
+@dataclass
 class PanelWanted(Message):
     """The user asked for a panel by its tab."""
 

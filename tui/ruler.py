@@ -25,15 +25,19 @@ class Axis:
         marks: (cell, label) from left to right.
         base_ns: what labels count from; 0 unless zoomed in far.
         scale_ns, unit: unit of the labels.
+        zero_ns: the wall clock at time 0, where labels are of the wall clock.
     """
 
     marks: tuple[tuple[int, str], ...]
     base_ns: int
     scale_ns: int
     unit: str
+    zero_ns: int | None = None
 
     def instant(self, time_ns: int, precision_ns: int) -> str:
         """An instant in the unit of the labels (in ms where those count from a base)."""
+        if self.zero_ns is not None:
+            return clock_text(self.zero_ns + time_ns, precision_ns)
         if self.base_ns:
             return instant_text(time_ns, precision_ns, 1_000_000, "ms")
         return instant_text(time_ns, precision_ns, self.scale_ns, self.unit)
@@ -53,6 +57,38 @@ def axis_of(port: Viewport, spacing: int = LEAST_SPACING) -> Axis:
         marks.append((port.cell_of(time), ("+" if base else "") + _label(time - base, scale, unit)))
         time += step
     return Axis(tuple(marks), base, scale, unit)
+
+
+def clock_axis(port: Viewport, zero_ns: int) -> Axis:
+    """Marks at round times of the wall clock (UTC).
+
+    Args:
+        port: the visible span.
+        zero_ns: nanoseconds since 1970 of the recording's time 0.
+    """
+    spacing = LEAST_SPACING
+    for _ in range(2):  # a finer step has longer labels, which may ask for a coarser one
+        step = round_step(max(port.span_ns * spacing // port.cells, 1))
+        spacing = len(clock_text(zero_ns, step)) + 3
+    first = -(-(port.start_ns + zero_ns) // step) * step
+    marks = [
+        (port.cell_of(time - zero_ns), clock_text(time, step))
+        for time in range(first, port.end_ns + zero_ns, step)
+    ]
+    return Axis(tuple(marks), 0, 1, "", zero_ns)
+
+
+def clock_text(time_ns: int, precision_ns: int) -> str:
+    """A time of the day, with as many decimals as a precision asks for.
+
+    >>> clock_text(3_723_456_000_000, 1_000_000), clock_text(0, 10**9)
+    ('01:02:03.456', '00:00:00')
+    """
+    seconds, part = divmod(time_ns, 10**9)
+    digits = max(10 - len(str(max(precision_ns, 1))), 0)
+    hour, rest = divmod(seconds % 86_400, 3600)
+    text = f"{hour:02d}:{rest // 60:02d}:{rest % 60:02d}"
+    return f"{text}.{part:09d}"[: len(text) + 1 + digits] if digits else text
 
 
 def round_step(least_ns: int) -> int:

@@ -13,6 +13,7 @@ from whichlayer.analysis.trace.kinds import GPU_WORK, SliceKind
 from whichlayer.tui.counter_row import CounterRow
 from whichlayer.tui.document import Document
 from whichlayer.tui.instant_lanes import InstantRow
+from whichlayer.tui.lane_order import LaneOrder
 from whichlayer.tui.lanes import Fold, ShownRow, used_rows
 from whichlayer.tui.raster import Row
 from whichlayer.tui.view import View
@@ -37,7 +38,7 @@ _CLOSEST = 4
 
 def rows_of(document: Document, view: View) -> tuple[ShownRow, ...]:
     """The lines of the timeline under the view's folds."""
-    return document.listed.rows(document.lanes, view.folds, view.lines, view.used)
+    return document.listed.rows(document.lanes, view.folds, view.lines, view.used, view.order)
 
 
 def settled(document: Document, view: View) -> View:
@@ -186,10 +187,14 @@ def on_slice(document: Document, view: View, slice_row: int) -> View:
         depth = lane.depth_of(slice_row) if lane.lane is mine else -1
         if depth < 0:
             continue
-        line = _line_of(rows_of(document, view), index, depth)
+        line = _line_of(rows_of(document, view), index, depth, view)
+        if line < 0 and index in view.order.hidden:
+            view = replace(view, order=view.order.showing(index))
+            line = _line_of(rows_of(document, view), index, depth, view)
         if line < 0:
-            view = replace(view, folds={**view.folds, index: Fold.ALL})
-            line = _line_of(rows_of(document, view), index, depth)
+            folds = {**view.folds, index: Fold.ALL}
+            view = replace(view, folds=folds, order=view.order.sized(index, 0))
+            line = _line_of(rows_of(document, view), index, depth, view)
         return replace(view, row=line)
     return view
 
@@ -276,10 +281,20 @@ def refolded(document: Document, view: View, lane: int) -> View:
     return on_lane(document, view, mine)
 
 
+def arranged(document: Document, view: View, order: LaneOrder) -> View:
+    """The lanes in another order, the cursor on the row it was on, else where that was."""
+    rows = rows_of(document, view)
+    here = rows[view.row] if view.row < len(rows) else None
+    after = replace(view, order=order)
+    if here is not None and here.lane in order.listed(len(document.lanes)):
+        after = on_lane(document, after, here.lane, here.depth)
+    return on_row(document, after, after.row)
+
+
 def on_lane(document: Document, view: View, lane: int, depth: int = -1) -> View:
     """The cursor on a row of a lane: the nearest to a depth that is shown, else the first."""
     rows = rows_of(document, view)
-    mine = _lines_of(rows, lane)
+    mine = _lines_of(rows, lane, view)
     return replace(view, row=min(mine, key=lambda line: abs(rows[line].depth - depth), default=0))
 
 
@@ -313,12 +328,16 @@ def first_look(document: Document, view: View) -> View:
     return view.pointed(view.port.start_ns, view.row)
 
 
-def _line_of(rows: tuple[ShownRow, ...], lane: int, depth: int) -> int:
-    return next((line for line in _lines_of(rows, lane) if rows[line].depth == depth), -1)
+def _line_of(rows: tuple[ShownRow, ...], lane: int, depth: int, view: View) -> int:
+    mine = _lines_of(rows, lane, view)
+    return next((line for line in mine if rows[line].depth == depth), -1)
 
 
-def _lines_of(rows: tuple[ShownRow, ...], lane: int) -> range:
+def _lines_of(rows: tuple[ShownRow, ...], lane: int, view: View) -> range:
     """The lines of a lane, which follow on one another."""
+    if not view.order.is_usual:
+        found = [line for line, row in enumerate(rows) if row.lane == lane]
+        return range(found[0], found[-1] + 1) if found else range(0)
     first = bisect_left(rows, lane, key=_lane_of)
     return range(first, bisect_right(rows, lane, lo=first, key=_lane_of))
 

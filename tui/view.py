@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from whichlayer.tui.lane_order import USUAL, LaneOrder
 from whichlayer.tui.lanes import Fold
 from whichlayer.tui.viewport import Viewport
 
@@ -31,6 +32,8 @@ class View:
         lines: height of the timeline; lanes get more rows while there is room.
         used: rows that each lane needs for what lies in ``around``; empty before that is known.
         around: the stretch that ``used`` was counted in, a little longer than the span then.
+        order: which lanes are shown, in which order and in how many rows.
+        clock: times are told as wall-clock time.
         edition: which state of the trace times and lanes are of; it grows as more is read.
     """
 
@@ -45,6 +48,8 @@ class View:
     used: tuple[int, ...] = ()
     around: tuple[int, int] | None = None
     edition: int = 0
+    order: LaneOrder = USUAL
+    clock: bool = False
 
     def zoomed(self, steps: float, about_ns: int | None = None) -> View:
         """Zoomed in by so many steps (out for negative ones) about an instant or the cursor."""

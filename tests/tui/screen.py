@@ -46,6 +46,7 @@ async def screen_of(
     app = app_of(trace, analysis)
     async with app.run_test(size=size) as pilot:
         await pilot.pause()
+        await pilot.pause()  # the layout follows on what was loaded
         yield app, pilot
 
 

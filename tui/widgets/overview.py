@@ -11,6 +11,7 @@ from textual.strip import Strip
 
 from whichlayer.analysis.layers import Layer
 from whichlayer.tui.messages import Looked
+from whichlayer.tui.overview_drag import Grip, dragged, grip_at
 from whichlayer.tui.owners import columns_of
 from whichlayer.tui.view import View
 from whichlayer.tui.viewport import Viewport
@@ -24,14 +25,15 @@ class Overview(Pane):
 
     HELP = (
         "The whole recording: a column is as high as the device is busy, in the colour of the "
-        "layer that loses most of it. The brackets hold the visible span."
+        "layer that loses most of it. The brackets hold the visible span: drag it, drag one of "
+        "its ends, or draw another span beside it."
     )
 
     def __init__(self, *, id: str | None = None) -> None:
         """Start empty."""
         super().__init__(id=id)
         self._columns: tuple[tuple[int, int], str, NDArray[np.uint8]] | None = None
-        self._dragging = False
+        self._grip: Grip | None = None
 
     def document_changed(self) -> None:
         """Work the columns out anew."""
@@ -44,7 +46,8 @@ class Overview(Pane):
             return
         if old.device != self.view.device:
             self._columns = None
-        if (old.port, old.device) != (self.view.port, self.view.device):
+        shown = (self.view.port, self.view.device, self.view.order)
+        if shown != (old.port, old.device, old.order):
             self.refresh()
 
     def on_resize(self) -> None:
@@ -65,7 +68,7 @@ class Overview(Pane):
             {} if port.is_whole else {max(first - 1, 0): "[", min(last + 1, whole.cells - 1): "]"}
         )
         colours = palette.colours
-        pieces: list[Piece] = [self.labelled("overview")]
+        pieces: list[Piece] = [self._label()]
         for cell, (char, layer) in enumerate(zip(text, layers.tolist(), strict=True)):
             ground = colours.marked if first <= cell <= last and marks else ""
             if cell in marks:
@@ -76,16 +79,33 @@ class Overview(Pane):
                 pieces.append((char, palette.style(ink, ground)))
         return strip_of(pieces, width, palette.text)
 
+    def _label(self) -> Piece:
+        """How many lanes are hidden, that nobody takes them for empty; else what this is."""
+        hidden = 0 if self.view is None else len(self.view.order.hidden)
+        if hidden:
+            return self.labelled(f"{hidden} hidden D", self.palette.accent)
+        return self.labelled("overview")
+
     def on_mouse_down(self, event: events.MouseDown) -> None:
-        """Move the span where the mouse is."""
-        self._dragging = True
+        """Take hold of the visible span, or of one of its ends; beside it, begin another."""
+        if self.view is None or self.document is None or event.x < self.label_cells:
+            return
+        self._grip = grip_at(self._whole(), self.view.port, event.x - self.label_cells)
         self.capture_mouse()
-        self._move_to(event.x)
+        if self._grip.part == "new" and not self.view.port.is_whole:
+            self._move_to(event.x)
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
-        """Drag the span."""
-        if self._dragging:
-            self._move_to(event.x)
+        """Move the span, move its end, or draw another span."""
+        if self._grip is None or self.view is None or self.document is None:
+            return
+        cell = min(max(event.x - self.label_cells, 0), self._whole().cells - 1)
+        port = dragged(self._whole(), self.view.port, self._grip, cell)
+        if port is not None:
+            moved = replace(self.view, port=port)
+            inside = port.shows(moved.cursor_ns)
+            at = moved.cursor_ns if inside else (port.start_ns + port.end_ns) // 2
+            self.post_message(Looked(moved.pointed(at, moved.row)))
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
         """Zoom in about the pointer."""
@@ -103,7 +123,7 @@ class Overview(Pane):
 
     def on_mouse_up(self) -> None:
         """Let go."""
-        self._dragging = False
+        self._grip = None
         self.release_mouse()
 
     def _move_to(self, x: int) -> None:

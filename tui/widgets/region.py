@@ -20,8 +20,9 @@ from whichlayer.tui.wrapping import broken
 # The words come after the first timeline, which does not wait for them.
 if TYPE_CHECKING:
     from whichlayer.analysis import results
-    from whichlayer.tui import describe, describe_counter, describe_mark, describe_place
+    from whichlayer.tui import describe, describe_counter, describe_mark, describe_place, go_to
 else:
+    go_to = Deferred("whichlayer.tui.go_to")
     results = Deferred("whichlayer.analysis.results")
     describe = Deferred("whichlayer.tui.describe")
     describe_counter = Deferred("whichlayer.tui.describe_counter")
@@ -146,7 +147,11 @@ class RegionPane(Panel):
         instant = describe_place.describe_instant(
             document, view.device, view.cursor_ns, self._slice
         )
-        return [*counter, Line(""), *instant] if counter and instant else counter or instant
+        said = [*counter, Line(""), *instant] if counter and instant else counter or instant
+        if view.clock and said:
+            at = go_to.wall_clock_text(document.trace, view.cursor_ns)
+            return [*said, Line(at, label="clock")]
+        return said
 
     def _wrap(self) -> None:
         width = self.size.width

@@ -10,7 +10,8 @@ from textual.geometry import Region
 from textual.strip import Strip
 
 from whichlayer.analysis.report.units import time_text
-from whichlayer.tui.ruler import Axis, axis_of
+from whichlayer.tui.go_to import wall_clock_ns
+from whichlayer.tui.ruler import Axis, axis_of, clock_axis
 from whichlayer.tui.view import View
 from whichlayer.tui.widgets.pane import Piece, strip_of
 from whichlayer.tui.widgets.time_pane import TimePane
@@ -35,7 +36,7 @@ class Ruler(TimePane):
     def view_changed(self, old: View | None) -> None:
         """Everything here moves with the view; the cursor only over its own cells."""
         view = self.view
-        if view is None or old is None or (old.port, old.marked) != (view.port, view.marked):
+        if view is None or old is None or _drawn_by(old) != _drawn_by(view):
             self.refresh()
         elif old.cursor_ns != view.cursor_ns:
             last = max(view.port.cell_of(time) for time in (old.cursor_ns, view.cursor_ns))
@@ -48,8 +49,9 @@ class Ruler(TimePane):
         if self.view is None:
             return strip_of([self.labelled("time")], width, palette.text)
         port = self.view.port
-        if self._axis is None or self._axis[0] != port:
-            self._axis = (port, axis_of(port))
+        zero = self._zero_ns
+        if self._axis is None or self._axis[0] != (port, zero):
+            self._axis = ((port, zero), axis_of(port) if zero is None else clock_axis(port, zero))
         axis = self._axis[1]
         notes = [*self._selection(self.view), *self._cursor(self.view, axis)]
         line = Written(port.cells)
@@ -66,8 +68,17 @@ class Ruler(TimePane):
         pieces += [(text, styles[code]) for text, code in line.runs()]
         return strip_of(pieces, width, palette.text)
 
+    @property
+    def _zero_ns(self) -> int | None:
+        """The wall clock at time 0, where times are told by it."""
+        if self.view is None or not self.view.clock or self.document is None:
+            return None
+        return wall_clock_ns(self.document.trace)
+
     def _base(self, axis: Axis) -> str:
         """What the labels count from, if it fits: part of a number would be a wrong one."""
+        if axis.zero_ns is not None:
+            return "UTC"
         if not axis.base_ns:
             return "time"
         precision = next(p for p in _PRECISIONS if axis.base_ns % p == 0)
@@ -104,6 +115,11 @@ class Ruler(TimePane):
         if cell + len(text) < port.cells:
             return [(cell, f"▼{text}", 2)]
         return [(cell - len(text), f"{text}▼", 2)]
+
+
+def _drawn_by(view: View) -> tuple[object, ...]:
+    """What all of the line depends on."""
+    return view.port, view.marked, view.clock
 
 
 class Written:

@@ -38,6 +38,9 @@ class TimePane(Pane):
     def label_clicked(self, y: int) -> None:
         """The label of a line was clicked."""
 
+    def label_menu(self, y: int) -> None:
+        """The label of a line was clicked with the other button."""
+
     def labels_scrolled(self, lines: int) -> None:
         """The wheel was turned over the labels."""
 
@@ -46,7 +49,9 @@ class TimePane(Pane):
         row = self.row_under(event.y)
         if self.view is None or row < 0:
             return
-        if event.button == _RIGHT_BUTTON:
+        if event.button == _RIGHT_BUTTON and event.x < self.label_cells:
+            self.label_menu(event.y)
+        elif event.button == _RIGHT_BUTTON:
             self.post_message(Looked(self.view.cleared()))
         elif event.x < self.label_cells:
             self.label_clicked(event.y)

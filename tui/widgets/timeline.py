@@ -18,7 +18,7 @@ from whichlayer.tui.document import Document
 from whichlayer.tui.frame import Frame, draw_frame
 from whichlayer.tui.instant_lanes import InstantRow
 from whichlayer.tui.lanes import ShownLane, ShownRow
-from whichlayer.tui.messages import LaneFolded, TimelineResized
+from whichlayer.tui.messages import LaneFolded, LaneMenuAsked, TimelineResized
 from whichlayer.tui.palette import BLANK
 from whichlayer.tui.raster import Cells, Row
 from whichlayer.tui.slots import ColourBy
@@ -42,6 +42,9 @@ _HIT_BYTES = 16 * RUN_BYTES
 
 #: Rows kept in sight above and below the cursor's row.
 _MARGIN = 1
+
+#: Marks the label of a pinned lane.
+_PIN = "⊤"
 
 #: Labels as wide as this have room for the greatest value of a counter.
 _NOTED = 16
@@ -86,13 +89,35 @@ class Timeline(TimePane, can_focus=True):
         if self._chain_lines is None:
             self._chain_lines = {}
             if self._chain is not None and self.document is not None and self.view is not None:
-                lanes, lines = self.document.lanes, self._lines_in_sight()
+                lanes, lines = self.document.lanes, self.lines_in_sight()
                 rows = [(i, lanes[self.rows[i].lane].row(self.rows[i].depth)) for i in lines]
                 self._chain_lines = chain_marks(self._chain[0], rows, self.view.port, self._chain[1])
         return self._chain_lines
 
-    def _lines_in_sight(self) -> range:
-        return range(self.top, min(self.top + self.size.height, len(self.rows)))
+    def lines_in_sight(self) -> list[int]:
+        """The lines that are on the screen, from top to bottom; those of pinned lanes first."""
+        stop = min(self.top + self.size.height, len(self.rows))
+        first = range(min(self._pinned, stop))
+        return [*first, *range(self.top + len(first), stop)]
+
+    @property
+    def _pinned(self) -> int:
+        """Lines at the top that do not scroll: those of pinned lanes, half of the height at most."""
+        pinned = () if self.view is None else self.view.order.pinned
+        if not pinned:
+            return 0
+        lines = next((i for i, row in enumerate(self.rows) if row.lane not in pinned), 0)
+        return min(lines, self.size.height // 2)
+
+    def _line_at(self, y: int) -> int:
+        return y if y < self._pinned else self.top + y
+
+    def _height_of(self, line: int) -> int:
+        """Where a line is on the screen; outside it for one that is not in sight."""
+        pinned = self._pinned
+        if line < pinned:
+            return line
+        return line - self.top if line - self.top >= pinned else -1
 
     def light(self, hits: Hits | None) -> None:
         """Light the bars of what a search found; None for none."""
@@ -112,7 +137,7 @@ class Timeline(TimePane, can_focus=True):
         if self.document is None:
             return []
         lanes = self.document.lanes
-        shown = self.rows[self.top : self.top + self.size.height]
+        shown = [self.rows[line] for line in self.lines_in_sight()]
         return [(lanes[row.lane], lanes[row.lane].row(row.depth)) for row in shown]
 
     def show(self, document: Document | None, view: View | None) -> None:
@@ -143,7 +168,7 @@ class Timeline(TimePane, can_focus=True):
             self._forget_frame()
             self.refresh()
             return
-        if (view.folds, view.lines, view.used) != (old.folds, old.lines, old.used):
+        if _listed_by(view) != _listed_by(old):
             self._list_rows()
             self._forget_frame()
         if view.port != old.port:
@@ -161,7 +186,7 @@ class Timeline(TimePane, can_focus=True):
     def _refresh_row(self, row: int, cells: int) -> None:
         """Repaint the first cells of a row: what is to the right of them stays as it is."""
         self._strips.pop(row, None)
-        y = row - self.top
+        y = self._height_of(row)
         if 0 <= y < self.size.height:
             self.refresh(Region(0, y, cells, 1))
 
@@ -198,7 +223,7 @@ class Timeline(TimePane, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         """One row: its label, then its cells."""
-        index = self.top + y
+        index = self._line_at(y)
         if self.view is None or self.document is None or index >= len(self.rows):
             return Strip.blank(self.size.width, self.palette.text)
         found = self._strips.get(index)
@@ -225,11 +250,14 @@ class Timeline(TimePane, can_focus=True):
 
     def _painted(self, index: int, view: View) -> tuple[Row, Cells, Painted]:
         # A line may be asked for after the size has changed and before on_resize ran.
-        if self._frame is not None and not 0 <= index - self.top < len(self._frame.rows):
+        y = self._height_of(index)
+        if self._frame is not None and not 0 <= y < len(self._frame.rows):
             self._frame = None
         if self._frame is None:
             assert self.document is not None
-            shown = self.rows[self.top : max(self.top + self.size.height, index + 1)]
+            lines = self.lines_in_sight()
+            lines += range(lines[-1] + 1 if lines else index, index + 1)
+            shown = [self.rows[line] for line in lines]
             rows = [self.document.lanes[r.lane].row(r.depth) for r in shown]
             name_of = self.document.names.short
             if self._colour_by is not ColourBy.FAMILY:
@@ -237,7 +265,7 @@ class Timeline(TimePane, can_focus=True):
                 rows = [colouring.row(row) for row in rows]
                 name_of = colouring.name_of
             self._frame = draw_frame(rows, view.port, name_of)
-        return self._frame.row(index - self.top)
+        return self._frame.row(y)
 
     def _coloured(self, document: Document) -> Colouring:
         if self._colouring is None:
@@ -278,6 +306,8 @@ class Timeline(TimePane, can_focus=True):
         shown = self.rows[index]
         lane = self.document.lanes[shown.lane]
         title = lane.row_title(shown.depth, shown.is_first)
+        if shown.is_first and shown.lane in view.order.pinned:
+            title = f"{_PIN}{title}"
         if self.label_cells >= _NOTED or lane.noted:
             note = lane.row_note(shown.depth, self.label_cells - 3 - len(title))
         else:
@@ -303,8 +333,11 @@ class Timeline(TimePane, can_focus=True):
         """Bring a row into sight; True where that moved anything."""
         height = max(self.size.height, 1)
         margin = _MARGIN if height > 2 * _MARGIN + 1 else 0
-        top = min(self.top, row - margin)
-        top = max(top, row + margin + 1 - height)
+        pinned = self._pinned
+        top = self.top
+        if row >= pinned:
+            top = min(self.top, row - margin - pinned)
+            top = max(top, row + margin + 1 - height)
         top = min(max(top, 0), max(len(self.rows) - height, 0))
         moved = top != self.top
         if moved:
@@ -319,14 +352,25 @@ class Timeline(TimePane, can_focus=True):
 
     def row_under(self, y: int) -> int:
         """The line at a height of the screen, -1 below the last."""
-        row = self.top + y
+        row = self._line_at(y)
         return row if 0 <= row < len(self.rows) else -1
 
     def label_clicked(self, y: int) -> None:
         """Fold the lane."""
         if self.view is not None:
-            self.post_message(LaneFolded(self.rows[self.top + y].lane, self.view.edition))
+            self.post_message(LaneFolded(self.rows[self._line_at(y)].lane, self.view.edition))
+
+    def label_menu(self, y: int) -> None:
+        """What can be done with the lane."""
+        if self.view is not None:
+            lane = self.rows[self._line_at(y)].lane
+            self.post_message(LaneMenuAsked(lane, self.view.edition))
 
     def labels_scrolled(self, lines: int) -> None:
         """Scroll without moving the cursor."""
         self.scroll_rows(lines)
+
+
+def _listed_by(view: View) -> tuple[object, ...]:
+    """What the list of lines depends on."""
+    return view.folds, view.lines, view.used, view.order

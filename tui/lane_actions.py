@@ -1,0 +1,190 @@
+"""Lanes: hide, show again, pin, move, and how many rows each has; wall-clock time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from whichlayer.tui.acting import Acting
+from whichlayer.tui.deferred import Deferred
+
+# There are no lanes before the first picture.
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from whichlayer.analysis.options import Options
+    from whichlayer.tui import carry, go_to, travel, view_state
+    from whichlayer.tui.document import Document
+    from whichlayer.tui.lane_order import LaneOrder
+    from whichlayer.tui.view import View
+else:
+    carry = Deferred("whichlayer.tui.carry")
+    go_to = Deferred("whichlayer.tui.go_to")
+    travel = Deferred("whichlayer.tui.travel")
+    view_state = Deferred("whichlayer.tui.view_state")
+
+
+class LaneActions(Acting):
+    """``X D ^ 0-9 shift+up shift+down W``, and the menu of a lane's label."""
+
+    def __init__(self, **settings: Any) -> None:
+        """Nothing was kept or read yet."""
+        super().__init__(**settings)
+        self._state_read = False
+
+    @property
+    def opened_with(self) -> tuple[str, Options]:
+        """The file and the options that were asked for on the command line."""
+        raise NotImplementedError
+
+    def action_hide_lane(self) -> None:
+        """Hide the lane of the cursor."""
+        here = self._here()
+        if here is None:
+            return
+        document, view, lane = here
+        if len(view.order.listed(len(document.lanes))) < 2:
+            self.say("the last lane stays")
+            return
+        self._arrange_lanes(view.order.hiding(lane))
+        title = document.lanes[lane].title.strip()
+        self.say(f"{title} is hidden: D shows hidden lanes, z undoes")
+
+    def action_show_lanes(self) -> None:
+        """The hidden lanes as a list; enter shows one again."""
+        document, view = self.document, self.look
+        hidden = sorted(view.order.hidden) if view is not None else []
+        if document is None or view is None or not hidden:
+            self.say("no lane is hidden")
+            return
+        from whichlayer.tui.widgets.list_sheet import Listed, ListSheet
+
+        names = [(document.lanes[lane].title.strip(),) for lane in hidden]
+        listed = Listed("hidden lanes", ("lane",), [("all of them",), *names], "",
+                        "enter shows it again · esc closes")  # fmt: skip
+
+        def chosen(row: int | None) -> None:
+            if row is not None and self.look is not None:
+                mine = hidden if row == 0 else [hidden[row - 1]]
+                self._arrange_lanes(self.look.order.showing(*mine))
+
+        self.push_screen(ListSheet(self.panes[0].palette, listed), chosen)
+
+    def action_pin_lane(self) -> None:
+        """Pin the lane of the cursor to the top, or let it go."""
+        here = self._here()
+        if here is not None:
+            _, view, lane = here
+            self._arrange_lanes(view.order.pinning(lane))
+
+    def action_move_lane(self, step: int) -> None:
+        """Move the lane of the cursor past its neighbour."""
+        here = self._here()
+        if here is None:
+            return
+        document, view, lane = here
+        order = view.order.moving(lane, step, len(document.lanes))
+        if order == view.order:
+            self.say(f"it is the {'last' if step > 0 else 'first'} lane")
+        else:
+            self._arrange_lanes(order)
+
+    def action_lane_rows(self, rows: int) -> None:
+        """Give the lane of the cursor so many rows; 0: as many as there is room for."""
+        here = self._here()
+        if here is None:
+            return
+        document, view, lane = here
+        depth = document.lanes[lane].depth
+        self._arrange_lanes(view.order.sized(lane, rows))
+        if rows > depth:
+            self.say(f"all {depth} rows of the lane are shown" if depth > 1 else
+                     "the lane has one row")  # fmt: skip
+
+    def action_clock(self) -> None:
+        """Times since the recording began, or on the wall clock."""
+        if self.document is None or self.look is None:
+            return
+        if go_to.wall_clock_ns(self.document.trace) is None:
+            self.say("the recording does not tell its wall clock (baseTimeNanoseconds)")
+            return
+        view = replace(self.look, clock=not self.look.clock)
+        self.look_at(view)
+        self._keep_lanes(view)
+        at = go_to.wall_clock_text(self.document.trace, view.cursor_ns)
+        self.say(f"wall clock: the cursor is at {at}" if view.clock else "time since the start")
+
+    def open_lane_menu(self, lane: int) -> None:
+        """What can be done with a lane, as a list: for the mouse."""
+        document, view = self.document, self.look
+        if document is None or view is None or lane >= len(document.lanes):
+            return
+        from whichlayer.tui.widgets.list_sheet import Listed, ListSheet
+
+        pinned = lane in view.order.pinned
+        acts: list[tuple[str, str, Callable[[], None]]] = [
+            ("hide it", "X", self.action_hide_lane),
+            ("unpin it" if pinned else "pin it to the top", "^", self.action_pin_lane),
+            ("move it up", "⇧↑", partial(self.action_move_lane, -1)),
+            ("move it down", "⇧↓", partial(self.action_move_lane, 1)),
+            ("one row", "1", partial(self.action_lane_rows, 1)),
+            ("five rows", "5", partial(self.action_lane_rows, 5)),
+            ("as many rows as there is room for", "0", partial(self.action_lane_rows, 0)),
+            ("show hidden lanes", "D", self.action_show_lanes),
+        ]
+        title = document.lanes[lane].title.strip()
+        listed = Listed(f"lane {title}", ("what", "key"), [(word, key) for word, key, _ in acts],
+                        "", "enter does it · esc closes")  # fmt: skip
+
+        def chosen(row: int | None) -> None:
+            if row is not None and self.document is not None and self.look is not None:
+                self.look_at(travel.on_lane(self.document, self.look, lane), False)
+                acts[row][2]()
+
+        self.push_screen(ListSheet(self.panes[0].palette, listed), chosen)
+
+    def as_left(self, document: Document, view: View) -> View:
+        """The view with the lanes as they were left, the first time there is an analysis."""
+        if self._state_read or document.analysis is None:
+            return view
+        self._state_read = True
+        state = view_state.read_state(self._state_path, carry.lane_keys(document.lanes))
+        if state is None:
+            return view
+        folds = {**(state.folds or {}), **view.folds}
+        clock = state.clock and go_to.wall_clock_ns(document.trace) is not None
+        view = replace(view, order=state.order, folds=folds, clock=clock)
+        return travel.on_row(document, view, view.row)
+
+    @property
+    def _state_path(self) -> Path | None:
+        return view_state.state_path(self.opened_with[0])
+
+    def _here(self) -> tuple[Document, View, int] | None:
+        document, view = self.document, self.look
+        if document is None or view is None:
+            return None
+        rows = travel.rows_of(document, view)
+        if view.row >= len(rows):
+            return None
+        return document, view, rows[view.row].lane
+
+    def _arrange_lanes(self, order: LaneOrder) -> None:
+        document, view = self.document, self.look
+        if document is None or view is None:
+            return
+        view = travel.arranged(document, view, order)
+        self.look_at(view)
+        self._keep_lanes(view)
+
+    def _keep_lanes(self, view: View) -> None:
+        if self.document is None or self.document.analysis is None:
+            return
+        keys = carry.lane_keys(self.document.lanes)
+        state = view_state.ViewState(view.order, view.folds, view.clock)
+        try:
+            view_state.write_state(self._state_path, keys, state)
+        except OSError as error:
+            self.say(f"kept only until you leave: {error.strerror or error}")
