@@ -14,7 +14,7 @@ from typing import Final
 #: A short name never exceeds this many characters.
 SHORT_LENGTH: Final = 72
 #: What is read of a name; the rest of a name of many thousands says nothing new.
-_READ: Final = 4096
+READ_LENGTH: Final = 4096
 
 _TYPES: Final = {
     "float": "fp32", "double": "fp64", "c10::BFloat16": "bf16", "c10::Half": "fp16",
@@ -41,6 +41,10 @@ _FUNCTORS: Final = tuple(
         r"(?:^|[<:, ])([A-Z]\w*?)Functor\w*<",
         r"::(\w{1,48}?)_cuda(?:_kernel|_out)?\(",
         r"::(\w{1,48}?)_cuda_kernel",
+        r"::(copy)_device_to_device\(",
+        r"::launch_(\w{1,48}?)\(",
+        r"::(\w{1,48}?)_and_transform<",
+        r"::(\w{1,48}?)_kernel(?:<[\w: ]{1,48}>)?\(",
     )
 )
 _WORDS: Final = {
@@ -59,13 +63,43 @@ def short_name(name: str) -> str:
     >>> short_name("void cutlass::Kernel<cutlass_80_tensorop_s1688gemm_64x64_nn>(Params)")
     'cutlass_80_tensorop_s1688gemm_64x64_nn'
     """
-    text = "".join(char if char.isprintable() else " " for char in name[:_READ]).strip()
+    text = "".join(char if char.isprintable() else " " for char in name[:READ_LENGTH]).strip()
     text = text.removesuffix(".kd").removesuffix(" [clone .kd]")
+    entry = _entry(text)
     if text.startswith("_Z"):
-        text = _demangled(text)
-    short = _library(text) or _aten(text) or _plain(text)
-    short = " ".join(short.split()) or text or "?"
-    return short if len(short) <= SHORT_LENGTH else short[: SHORT_LENGTH - 1] + "…"
+        text = _demangled(text) + _template_words(text)
+    short = entry or _library(text) or _aten(text) or _plain(text)
+    return cut(" ".join(short.split()) or text or "?")
+
+
+def cut(short: str) -> str:
+    """A name cut to :data:`SHORT_LENGTH`; the number that a compiler ends it with stays."""
+    if len(short) <= SHORT_LENGTH:
+        return short
+    number = re.search(r"_\d{1,6}$", short)
+    tail = number[0] if number is not None and short.startswith("triton_") else ""
+    return f"{short[: SHORT_LENGTH - 1 - len(tail)]}…{tail}"
+
+
+def _entry(text: str) -> str:
+    """What an entry that is the same for many kernels is given to run, else nothing."""
+    if text.startswith("_ZN7ck_tile6kentryI"):
+        word = re.search(r"NS_(\d{1,3})([A-Z]\w*)", text)
+        if word is not None and len(word[2]) >= int(word[1]) > 0:
+            return f"ck_tile {word[2][: int(word[1])]}"
+    if "device_kernel<" in text:
+        what = re.search(r"(\w*(?:GemmUniversal|Flash|Fmha|FMHA|Conv|Mla)\w*)<", text)
+        how = re.search(r"Mainloop(Sm\d+\w*)<", text)
+        return " ".join(found[1] for found in (what, how) if found) if what is not None else ""
+    if "_kernel_agent<" in text:
+        found = re.search(
+            r"(?:ParallelForAgent<[\w:]*?|_agent<[\w:]*?)::__(\w{1,48}?)::(?!Par)", text
+        )
+        return f"thrust {found[1]}" if found is not None else ""
+    if "trampoline_kernel<" in text:
+        found = re.search(r"detail::(\w{1,48}?)_impl<", text)
+        return f"rocprim {found[1]}" if found is not None else ""
+    return ""
 
 
 def _library(text: str) -> str:
@@ -74,7 +108,9 @@ def _library(text: str) -> str:
         return _tensile(text)
     if text.startswith(("nccl", "rccl")):
         return text.split("(", 1)[0]
-    found = re.search(r"cutlass::(?:Kernel2?|device_kernel)<\s*(?:at::cuda::detail::)?(\w+)", text)
+    found = re.search(
+        r"cutlass\w*::(?:Kernel2?|device_kernel)<\s*(?:at::cuda::detail::)?(\w+)", text
+    )
     if found is not None and not found[1].startswith(("cutlass", "enable", "at", "flash")):
         return _tidy(found[1])
     if found is not None and found[1].startswith("cutlass_"):
@@ -102,15 +138,21 @@ def _attention(text: str) -> str:
     return f"{base} d{width[1]}" if width is not None else base
 
 
+#: Kernels that name their types as ATen does, some of them outside of its namespace.
+_ATEN: Final = re.compile(
+    r"at::native|at_cuda_detail|^void (?:multi_tensor_apply|\(anonymous namespace\)::softmax)"
+)
+
+
 def _aten(text: str) -> str:
-    if "at::native" not in text and "at_cuda_detail" not in text:
+    if not _ATEN.search(text):
         return ""
     base = _tidy(_function(text))
     functor = ""
     if re.search(r"elementwise|reduce_kernel|multi_tensor_apply|index_\w*kernel$", base):
         functor = _functor(text)
     kind = re.sub(
-        r"^(?:vectorized|unrolled|templated|legacy)_|_kernel\b.*$|_manual_unroll", "", base
+        r"^(?:vectorized|unrolled|templated|legacy)_|_kernel\b.*$|_kernel_manual_unroll$", "", base
     )
     kind = re.sub(r"^(?:vectorized|unrolled|templated)_", "", kind)
     return " ".join(part for part in (functor, kind, _type(text)) if part)
@@ -134,6 +176,10 @@ def _type(text: str) -> str:
     return _TYPES.get(words[0], "") if words else ""
 
 
+#: Scopes that tell nothing of what is in them.
+_EMPTY_SCOPES: Final = frozenset({"impl", "detail", "internal", ""})
+
+
 def _plain(text: str) -> str:
     """The function's own name, without namespaces, templates and parameters."""
     base = _function(text)
@@ -144,13 +190,15 @@ def _plain(text: str) -> str:
         last = found[1] if found is not None else last
     if scope is not None and "::" in base and not last.startswith(scope[1]):
         return f"{scope[1]} {last}"
-    return last if len(last) > 6 or "::" not in base else "::".join(base.split("::")[-2:])
+    scopes = [part for part in base.split("::")[:-1] if part not in _EMPTY_SCOPES]
+    tells = len(last) > 6 and last.lower() != "globalkernel"
+    return last if tells or not scopes else f"{scopes[-1]}::{last}"
 
 
 @lru_cache(maxsize=65536)
 def function_name(name: str) -> str:
     """The function's own name without scopes, templates and parameters, as ``ncu`` knows it."""
-    text = name[:_READ].strip()
+    text = name[:READ_LENGTH].strip()
     text = _demangled(text) if text.startswith("_Z") else text
     return _tidy(_function(text)).split("<", 1)[0].split("(", 1)[0].strip()
 
@@ -206,6 +254,22 @@ def _demangled(text: str) -> str:
     return "::".join(part for part in parts if part) or text
 
 
+def _template_words(text: str) -> str:
+    """The words in the templates of a mangled ATen kernel, as its functor is looked for."""
+    if not text.startswith("_ZN2at6native"):
+        return ""
+    words, at = [], 0
+    while (found := _SIZED.search(text, at)) is not None:
+        start, size = found.end(), int(found[1])
+        words.append(text[start : start + size])
+        at = start + size
+    inner = "".join(f"::{word}<" for word in words[3:])
+    return "<" + inner.replace("::c10<::", "c10::").replace("BFloat16<", "BFloat16,")
+
+
+#: A length and the word that is so long, in mangled names.
+_SIZED: Final = re.compile(r"(?<![\dLTSi])([1-9]\d{0,2})(?=[A-Za-z_])")
+
 # Family, then marks of it. The first that fits names the family: a cuDNN "implicit gemm" is a
 # convolution.
 _FAMILY_MARKS: Final = r"""
@@ -240,7 +304,7 @@ _FAMILIES: Final = tuple(
 @lru_cache(maxsize=65536)
 def family(name: str) -> str:
     """The kind of work that a kernel's name tells, ``other`` where it tells nothing."""
-    text = name[:_READ]
+    text = name[:READ_LENGTH]
     for word, pattern in _FAMILIES:
         if pattern.search(text):
             return word

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from whichlayer.analysis.kernels.marks import precision_of, takes_shortcuts, tensor_cores
 from whichlayer.analysis.kernels.names import SHORT_LENGTH, family, short_name
+from whichlayer.analysis.kernels.names_apart import names_apart
+from whichlayer.analysis.reader import open_trace
+from whichlayer.analysis.trace.kinds import SliceKind
 
 ADD = (
     "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, "
@@ -48,7 +54,7 @@ XMMA = (
     ("name", "short"),
     [
         (ADD, "add elementwise fp32"),
-        (COPY, "copy elementwise_kernel bf16"),
+        (COPY, "copy elementwise bf16"),
         (SUM, "sum reduce fp32"),
         (LAYER_NORM, "layer_norm bf16"),
         (FLASH, "flash_fwd_kernel d64"),
@@ -83,6 +89,55 @@ XMMA = (
 )  # fmt: skip
 def test_short_names_keep_what_people_look_for(name: str, short: str) -> None:
     assert short_name(name) == short
+
+
+TABLE = [
+    tuple(line.split("\t"))
+    for line in (Path(__file__).parent / "kernel_names.tsv").read_text("utf-8").splitlines()
+]
+
+
+@pytest.mark.parametrize(("short", "name"), TABLE)
+def test_names_of_every_library_are_made_readable(short: str, name: str) -> None:
+    assert short_name(name) == short
+
+
+def test_the_number_that_a_compiler_ends_a_name_with_stays() -> None:
+    words = "_".join(["layer_norm"] * 12)
+    assert short_name(f"triton_red_fused_{words}_17").endswith("…_17")
+    assert len(short_name(f"triton_red_fused_{words}_17")) == SHORT_LENGTH
+
+
+@given(st.lists(st.text(max_size=90), max_size=12))
+def test_kernels_of_one_trace_have_names_of_their_own(names: list[str]) -> None:
+    apart = names_apart(names)
+    assert set(apart) == set(names)
+    assert len(set(apart.values())) == len(apart)
+    assert all(0 < len(short) <= SHORT_LENGTH for short in apart.values())
+    assert apart == names_apart(reversed(names))
+
+
+@given(st.lists(st.sampled_from(["int", "long", "4", "float"]), min_size=2, max_size=30))
+def test_kernels_that_differ_in_templates_alone_have_names_of_their_own(words: list[str]) -> None:
+    names = [f"void cub::Scan<{', '.join(words[: i + 1])}>(int)" for i in range(len(words))]
+    assert len(set(names_apart(names).values())) == len(names)
+
+
+def test_what_tells_kernels_apart_is_said_where_it_is_short() -> None:
+    add = "void at::native::{}elementwise_kernel<4, at::native::CUDAFunctor_add<float> >(int)"
+    names = {add.format(""), add.format("vectorized_"), add.format("unrolled_"), "sgemm"}
+    assert sorted(names_apart(names).values()) == [
+        "add elementwise fp32", "add elementwise fp32 [unrolled]",
+        "add elementwise fp32 [vectorized]", "sgemm",
+    ]  # fmt: skip
+
+
+def test_kernels_of_real_recordings_have_names_of_their_own(traces: Path) -> None:
+    for file in ("kineto_resnet50_workers0.json.gz", "tl_mi300_ddp_resnet18.json.gz"):
+        trace = open_trace(str(traces / file))
+        used = np.unique(trace.name_id[trace.kind == SliceKind.KERNEL]).tolist()
+        apart = names_apart(trace.strings[i] for i in used)
+        assert len(set(apart.values())) == len(used) > 20
 
 
 @given(name=st.text(max_size=200))
