@@ -47,7 +47,9 @@ def attach(arguments: Sequence[str]) -> int:
         reach = _reach(typed.program)
         if typed.listen:
             return _relay(typed.listen, reach)
-        return _record(typed, reach) if typed.steps else _watch(reach)
+        if typed.steps:
+            return _record(typed, reach)
+        return _watch(reach, local=typed.program.isdecimal())
     except (RelayError, RendezvousError) as error:
         raise UsageError(str(error)) from error
 
@@ -166,7 +168,7 @@ def _relay(address: str, reach: Callable[[], socket.socket]) -> int:
     return 0
 
 
-def _watch(reach: Callable[[], socket.socket]) -> int:
+def _watch(reach: Callable[[], socket.socket], *, local: bool) -> int:
     streams = (sys.stdin, sys.stdout, sys.stderr)
     if not all(stream is not None and stream.isatty() for stream in streams):
         raise UsageError("the screen needs a terminal; record without one: --steps N -o FILE")
@@ -178,7 +180,7 @@ def _watch(reach: Callable[[], socket.socket]) -> int:
     server = LiveServer(History())
     try:
         server.join(reach())
-        return run_live(server, None, RecorderOptions(every=0))
+        return run_live(server, None, RecorderOptions(every=0), local=local)
     finally:
         server.close()
 

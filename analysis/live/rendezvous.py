@@ -125,14 +125,12 @@ def peer_user(peer: socket.socket) -> int | None:
 
 
 def armed() -> dict[int, Path]:
-    """The programs of this user that listen, by process; sockets of dead ones are removed."""
+    """The programs of this user that listen, by process; sockets that nobody listens at go."""
     found = {}
-    for path in sorted(runtime_folder().glob("[0-9]*.sock")):
-        if not path.stem.isdecimal():
-            continue
-        if is_alive(path):
-            found[int(path.stem)] = path
-        else:
+    for path in sorted(runtime_folder().glob("*.sock")):
+        if not is_alive(path):
             with suppress(OSError):
                 path.unlink()
+        elif path.stem.isdecimal():
+            found[int(path.stem)] = path
     return found

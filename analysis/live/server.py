@@ -57,9 +57,10 @@ from whichlayer.analysis.live.protocol import (
     payload_pieces,
     receive_head,
 )
-from whichlayer.analysis.live.rendezvous import is_same_user, listen
+from whichlayer.analysis.live.rendezvous import RendezvousError, armed, is_same_user, listen
 
 _HELLO_SECONDS: Final = 10
+_ENDED: Final = "the connection has ended"
 _STALL_SECONDS: Final = 60
 """A recorder that sends nothing for so long in the middle of a window is given up."""
 
@@ -161,7 +162,10 @@ class LiveServer:
             if thread is not threading.current_thread():
                 thread.join(max(0.0, ends - time.monotonic()))
         self.history.close()
-        remove_abandoned()  # of programs that were killed while they exported a window
+        # What programs left that were killed: their sockets, and windows that they exported.
+        with suppress(RendezvousError):
+            armed()
+        remove_abandoned()
 
     def _begin(self, work: Callable[[], None], name: str) -> None:
         thread = threading.Thread(target=work, name=name, daemon=True)
@@ -201,7 +205,7 @@ class LiveServer:
         self.events.put(event)
 
     def _serve(self, peer: _Peer) -> None:
-        reason = "the connection has ended"
+        reason = _ENDED
         try:
             reason = self._introduced(peer) or self._listened(peer) or reason
         except ProtocolError as error:
@@ -220,7 +224,7 @@ class LiveServer:
             self._peers.pop(peer.number, None)
         if peer.recorder is not None:
             self._tell_user(Left(peer.recorder, reason))
-        elif not self._closed:
+        elif not self._closed and reason != _ENDED:  # else somebody only looked
             self._tell_user(Noted(None, f"a connection was refused: {reason}"))
 
     def _introduced(self, peer: _Peer) -> str:
@@ -228,7 +232,7 @@ class LiveServer:
         peer.wait_at_most(_HELLO_SECONDS)
         found = receive_head(peer.socket, frozenset({"hello"}), most_payload=0)
         if found is None:
-            return "it said nothing"
+            return _ENDED
         recorder = recorder_from(found[0], peer.number)
         with self._lock:
             self._without_rank += recorder.rank is None

@@ -11,7 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.live_peer import every_event, hello, left_over, peer_of, wait_for, window
+from tests.support.live_peer import (
+    PATIENCE,
+    every_event,
+    hello,
+    left_over,
+    peer_of,
+    wait_for,
+    window,
+)
 from whichlayer.analysis import load
 from whichlayer.analysis.live import server as server_module
 from whichlayer.analysis.live.events import (
@@ -24,6 +32,7 @@ from whichlayer.analysis.live.events import (
 )
 from whichlayer.analysis.live.history import History
 from whichlayer.analysis.live.protocol import FROM_SCREEN, Message, Phase, encoded, receive, send
+from whichlayer.analysis.live.rendezvous import is_alive
 from whichlayer.analysis.live.server import LiveServer
 
 TRACE = b'{"traceEvents": [{"ph": "X", "name": "a", "ts": 1, "dur": 1, "pid": 1, "tid": 1}]}'
@@ -100,7 +109,6 @@ def test_commands_reach_the_rank_that_is_meant(server: LiveServer) -> None:
         struct.pack(">4sIQ", b"WLv1", 3, 0) + b"[1]",
         encoded(Message("record")),
         encoded(Message("hello"))[:-1],
-        b"",
     ],
 )
 def test_a_peer_that_talks_nonsense_is_refused_and_others_go_on(
@@ -114,6 +122,12 @@ def test_a_peer_that_talks_nonsense_is_refused_and_others_go_on(
             assert "refused" in wait_for(server, Noted, lambda one: one.recorder is None).text
         send(good, window(TRACE))
         wait_for(server, WindowArrived)
+
+
+def test_whoever_looks_whether_a_screen_is_there_is_no_news(server: LiveServer) -> None:
+    assert is_alive(at(server))
+    with peer_of(at(server), hello()):
+        assert isinstance(server.events.get(timeout=PATIENCE), Joined)
 
 
 def test_an_oversized_window_ends_its_connection_before_it_is_read() -> None:
