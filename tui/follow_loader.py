@@ -99,5 +99,4 @@ class FollowLoader(Loader):
         analysis = (self._analyse or analyse)(trace, self._options)
         opened = DocumentOpened(with_analysis(document, analysis))
         tell(opened)
-        tell(LoadProgressed(Loading(Stage.READY)))
         opened.drawn.wait(self.drawing_s)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import zlib
@@ -18,6 +19,7 @@ _TAIL: Final = 32 * 1024
 _PIECE: Final = 1 << 20
 _GZIP, _ZSTD, _ZIP = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04"
 _ZIP_END: Final = b"PK\x05\x06"
+_ZIP_END_BYTES: Final = 22
 _SQLITE: Final = b"SQLite format 3\x00"
 _BRACKETS = re.compile(rb'["{}\[\]]')
 
@@ -49,7 +51,9 @@ def completeness(path: str) -> Completeness:
         if head.startswith(_ZSTD):
             return _of_text(_tail_of_zstd(path))
         if head.startswith(_ZIP):
-            return _ended(_ZIP_END in _tail(path, 1 << 16))
+            tail = _tail(path, 1 << 17)
+            end = tail.rfind(_ZIP_END)
+            return _ended(0 <= end <= len(tail) - _ZIP_END_BYTES)
         if head.startswith(_SQLITE):
             return _ended(not os.path.exists(f"{path}-journal"))
         return _of_text(_tail(path, _TAIL))
@@ -68,6 +72,8 @@ def _of_text(tail: bytes | None) -> Completeness:
     text = b"" if tail is None else tail.rstrip(b" \t\r\n\x00")
     if not text.endswith((b"}", b"]")):
         return Completeness.OPEN
+    if tail is not None and len(tail) < _TAIL:  # that is all of it
+        return _ended(_is_json(text))
     depth, in_text = 0, False
     for found in reversed(list(_BRACKETS.finditer(text))):
         char, at = found.group(), found.start()
@@ -79,6 +85,14 @@ def _of_text(tail: bytes | None) -> Completeness:
             if depth == 0:
                 return _ended(at == 0 or not text[:at].strip(b" \t\r\n\xef\xbb\xbf"))
     return Completeness.WHOLE
+
+
+def _is_json(text: bytes) -> bool:
+    try:
+        json.loads(text.decode("utf-8-sig", "replace"))
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _tail(path: str, size: int) -> bytes:

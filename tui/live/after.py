@@ -38,7 +38,7 @@ def afterwards(child: Child, choice: Choice) -> int:
 
 def name_of(command: Sequence[str]) -> str:
     """A command by what it runs: ``train.py`` of ``python -u train.py --lr 1``."""
-    for word in command[1:]:
+    for word in command:
         if word.endswith(".py"):
             return clean(os.path.basename(word))
     words = [word for word in command if not word.startswith("-") and word not in _LAUNCHERS]

@@ -283,4 +283,5 @@ def _extended(codes: list[int]) -> Color | None:
     if kind == 2 and len(codes) >= 3:
         red, green, blue = (min(codes.pop(0), 255) for _ in range(3))
         return Color.from_rgb(red, green, blue)
+    codes.clear()  # what follows belongs to a colour that is not understood
     return None
