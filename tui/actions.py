@@ -21,6 +21,7 @@ from whichlayer.tui.keys import current_keys
 from whichlayer.tui.lane_actions import LaneActions
 from whichlayer.tui.layout import PANELS
 from whichlayer.tui.paint_actions import PaintActions
+from whichlayer.tui.panel_actions import PanelActions
 from whichlayer.tui.place_actions import PlaceActions
 from whichlayer.tui.repaint import Shown
 from whichlayer.tui.screen_settings import THEME_PREFIX
@@ -43,7 +44,14 @@ INTERRUPTED = 130
 
 
 class KeyActions(
-    FindActions, SpanActions, PlaceActions, PaintActions, ChainActions, SheetActions, LaneActions
+    FindActions,
+    SpanActions,
+    PlaceActions,
+    PaintActions,
+    ChainActions,
+    SheetActions,
+    LaneActions,
+    PanelActions,
 ):
     """The actions of the application; what they change goes through :meth:`look_at`."""
 
@@ -224,6 +232,8 @@ class KeyActions(
         """Nothing selected, the timeline in focus; where that is so, the end of reading."""
         timelines = self.query("#timeline")  # none before the panes are there
         clear = self.look is None or (self.look.selection, self.look.anchor_ns) == (None, None)
+        if self.leave_full():
+            return
         if self.stop_search():
             self.say("search stopped")
             return
@@ -343,4 +353,5 @@ class KeyActions(
         from whichlayer.tui.widgets.help_screen import HelpScreen
 
         panes = [pane for pane in self.panes if pane.HELP]
-        self.push_screen(HelpScreen(panes[0].palette, panes, self.LIVE))
+        here = next((pane for pane in panes if pane is self.focused), None)
+        self.push_screen(HelpScreen(panes[0].palette, panes, self.LIVE, here))

@@ -86,6 +86,13 @@ _LEAST_PALETTE = 6
 _STRETCH_SHARE = 0.25
 
 
+def thing_commands() -> type[Provider]:
+    """Kernels, steps and findings by name; imported likewise."""
+    from whichlayer.tui.thing_commands import ThingCommands
+
+    return ThingCommands
+
+
 def key_commands() -> type[Provider]:
     """The commands of the palette; imported when it is opened, it is no part of the start."""
     from whichlayer.tui.commands import KeyCommands
@@ -105,7 +112,10 @@ class WhichlayerApp(KeyActions):
     CSS_PATH = Path(__file__).with_name("app.tcss")
     TITLE = "whichlayer"
     BINDINGS: ClassVar[list[BindingType]] = list(bindings())
-    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {key_commands}
+    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {
+        key_commands,
+        thing_commands,
+    }
 
     def __init__(self, loader: Loader, wanted: Wanted | None = None) -> None:
         """Take the loader of the trace, which starts when the screen is there.
@@ -243,6 +253,8 @@ class WhichlayerApp(KeyActions):
                     if name in place:
                         self._in_front[place] = name
                 self._place_panels(self._arranged)
+            if self.only is not None:
+                self.show_only(name)
             self.query_one(f"#{name}").focus()
 
     @on(LoadProgressed)
@@ -429,16 +441,21 @@ class WhichlayerApp(KeyActions):
         # part there is nothing to say in panels either.
         document = self.document
         rows = travel.most_rows(document) if document is not None and document.is_whole else None
-        arranged = arrangement_for(width, height, rows)
+        arranged = self.sized(arrangement_for(width, height, rows), height)
         if arranged != self._arranged:
             self._arranged = arranged
             if self._has_panes:
-                self.screen_stack[0].query_one("#panels").styles.height = arranged.panel_lines
                 self._place_panels(arranged)
             for pane in self.panes:
                 pane.label_cells = arranged.label_cells
         if self.look is not None:
             self._show(self.look)
+
+    def arrange_again(self) -> None:
+        """Lay the parts out anew."""
+        self._arranged = None
+        with self.batch_update():
+            self._arrange(self.size.width, self.size.height)
 
     def _place_panels(self, arranged: Arrangement) -> None:
         for place in arranged.places:
@@ -448,6 +465,7 @@ class WhichlayerApp(KeyActions):
                 if panel.display != (name == front):
                     panel.display = name == front
                 panel.share_place(place)
+        self.place_parts(arranged)
 
 
 def run(

@@ -125,6 +125,20 @@ class PanelWanted(Message):
     name: str
 
 
+@dataclass
+class PanelFullAsked(Message):
+    """The user asked for a panel on the whole screen, or for all parts again."""
+
+    name: str
+
+
+@dataclass
+class PanelsDragged(Message):
+    """The title of a panel was dragged to a line of the screen."""
+
+    y: int
+
+
 class TimelineResized(Message):
     """The timeline has another height, and so room for other rows."""
 

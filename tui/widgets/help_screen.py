@@ -11,9 +11,11 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from whichlayer.analysis.layers import Layer
+from whichlayer.analysis.report.glossary import find_term
 from whichlayer.tui.family import Family
 from whichlayer.tui.keys import current_keys
 from whichlayer.tui.palette import Palette, bar_code
+from whichlayer.tui.pane_terms import PANE_TERMS
 from whichlayer.tui.widgets.pane import Pane
 
 
@@ -22,10 +24,14 @@ class HelpScreen(ModalScreen[None]):
 
     BINDINGS = [("escape,question_mark,q,enter", "dismiss", "close")]  # noqa: RUF012
 
-    def __init__(self, palette: Palette, panes: list[Pane], live: bool = False) -> None:
-        """Take the colours, and the parts of the screen that have something to say."""
+    def __init__(
+        self, palette: Palette, panes: list[Pane], live: bool = False, here: Pane | None = None
+    ) -> None:
+        """Take the colours, the parts of the screen that have something to say, and the focus."""
         super().__init__()
         self._sheet = help_text(palette, panes, live)
+        if here is not None:
+            self._sheet = pane_text(palette, here).append_text(self._sheet)
 
     @property
     def text(self) -> str:
@@ -38,6 +44,19 @@ class HelpScreen(ModalScreen[None]):
             sheet.border_title = "whichlayer · keys"
             sheet.border_subtitle = "esc closes · ↑ ↓ scroll"
             yield Static(self._sheet)
+
+
+def pane_text(palette: Palette, pane: Pane) -> Text:
+    """What one part shows, and how its figures are computed."""
+    text = Text()
+    text.append(f"In focus: {pane.id or ''}\n", palette.accent)
+    text.append(f"  {pane.HELP}\n")
+    for term in map(find_term, PANE_TERMS.get(pane.id or "", ())):
+        if term is not None:
+            text.append(f"  {term.word}", palette.strong)
+            text.append(f": {term.means}\n", palette.dim)
+    text.append("  tab goes to another part, @ explains what is chosen\n\n", palette.dim)
+    return text
 
 
 def help_text(palette: Palette, panes: list[Pane], live: bool = False) -> Text:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual import events
 
-from whichlayer.tui.messages import PanelWanted
+from whichlayer.tui.messages import PanelFullAsked, PanelsDragged, PanelWanted
 from whichlayer.tui.widgets.pane import Pane
 
 #: Cells of the border before its title.
@@ -22,6 +22,7 @@ class Panel(Pane, can_focus=True):
         self.top = 0
         self.chosen = 0
         self.tabs: tuple[str, ...] = ()
+        self._dragged = False
 
     def share_place(self, tabs: tuple[str, ...]) -> None:
         """Name in the title the panels of this place, this one as the one in front."""
@@ -94,7 +95,7 @@ class Panel(Pane, can_focus=True):
         return event.x - gutter.left, event.y - gutter.top
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
-        """A click on the title of a tab shows that panel."""
+        """A click on the title of a tab shows that panel; beside it, the title can be dragged."""
         x, y = self.content_place(event)
         if y >= 0:
             return
@@ -104,7 +105,26 @@ class Panel(Pane, can_focus=True):
                 event.stop()
                 event.prevent_default()
                 self.post_message(PanelWanted(name))
+                return
             place -= len(name) + 2
+        self._dragged = True
+        self.capture_mouse()
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        """Panels are as high as their title is dragged to."""
+        if self._dragged:
+            self.post_message(PanelsDragged(int(event.screen_y)))
+
+    def on_mouse_up(self) -> None:
+        """Let the title go."""
+        if self._dragged:
+            self._dragged = False
+            self.release_mouse()
+
+    def on_click(self, event: events.Click) -> None:
+        """A double click on the title: the whole screen, and back."""
+        if event.chain == 2 and self.content_place(event)[1] < 0 and self.id is not None:
+            self.post_message(PanelFullAsked(self.id))
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
         """Scroll."""
