@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from whichlayer.analysis.errors import TraceError
+from whichlayer.analysis.reader.partly import Partly
 from whichlayer.analysis.reader.progress import Progress, Report
 
 #: What stands for standard input where a file is named.
@@ -87,16 +88,18 @@ def _written(source: IO[bytes], report: Report | None) -> str:
     atexit.register(_remove, path)
     try:
         with os.fdopen(descriptor, "wb") as file:
-            _copy(source, file, os.path.dirname(path), report)
+            _copy(source, file, path, report)
     except BaseException:
         _remove(path)
         raise
     return path
 
 
-def _copy(source: IO[bytes], file: IO[bytes], folder: str, report: Report | None) -> None:
+def _copy(source: IO[bytes], file: IO[bytes], path: str, report: Report | None) -> None:
+    folder = os.path.dirname(path)
     written = checked = 0
-    while block := _next(source, written, report):
+    partly = Partly(path) if report is not None else None
+    while block := _next(source, written, report, partly):
         if written >= checked:
             checked = written + _CHECKED
             if shutil.disk_usage(folder).free < _RESERVE:
@@ -110,16 +113,19 @@ def _copy(source: IO[bytes], file: IO[bytes], folder: str, report: Report | None
                 f"cannot write to {folder} after {written} bytes: {reason}; set TMPDIR"
             ) from error
         written += len(block)
-        if report is not None:
-            report(Progress(written, 0, 0))
+        if report is not None and partly is not None:
+            report(Progress(written, 0, 0, partly.snapshot(written)))
 
 
-def _next(source: IO[bytes], written: int, report: Report | None) -> bytes:
+def _next(
+    source: IO[bytes], written: int, report: Report | None, partly: Partly | None
+) -> bytes:
     """What comes next, empty at the end; until then the report is that nothing has come."""
     # With a buffer in between, what can be read is not what the system knows of.
     if report is not None and isinstance(source, io.FileIO):
         while not _has_input(source.fileno()):
-            report(Progress(written, 0, 0))
+            snapshot = None if partly is None else partly.snapshot(written)
+            report(Progress(written, 0, 0, snapshot))
     return source.read(_BLOCK)
 
 
