@@ -35,7 +35,8 @@ def run_program(arguments: Sequence[str]) -> int:
     # Everything behind -- is the program's, whatever it looks like.
     ours, theirs = _parted(arguments)
     typed = parser.parse_args(ours)
-    command = typed.command + theirs
+    # A program that was named before it has taken everything since: then this -- is its own, too.
+    command = typed.command + (["--"] if typed.command and theirs else []) + theirs
     if not command:
         raise UsageError("name the program: whichlayer run -- python train.py")
     options = _options(typed)
