@@ -139,15 +139,16 @@ class Row:
             return _empty_cells(len(edges) - 1)
         from_left = (begun > 0) & (self._reach[before] > edges)
         over = np.where(from_left, self._reach[before] - edges, 0)
-        busy = np.diff(self._busy_before[begun] - over)
-        started = np.diff(begun)
+        worked = self._busy_before[begun] - over
+        busy = worked[1:] - worked[:-1]
+        started = begun[1:] - begun[:-1]
         carried = from_left[:-1]
         count = started + carried
         held = before[:-1] if self._holder is None else self._holder[before[:-1]]
         first = np.where(carried, held, np.where(started > 0, begun[:-1], -1))
         last = np.where(started > 0, begun[1:] - 1, np.where(carried, held, -1))
-        share = busy / np.diff(edges)
-        level = np.clip(np.floor(share * FULL + 0.5), count > 0, FULL).astype(np.uint8)
+        share = busy / (edges[1:] - edges[:-1])
+        level = np.maximum((share * FULL + 0.5).astype(np.uint8), count > 0)
         family = self._dominant(_Edges(edges, begun, over), first, last, count)
         return Cells(
             busy, level, family, count, first.astype(np.int32), last.astype(np.int32), from_left
@@ -166,10 +167,15 @@ class Row:
         crowded = np.flatnonzero(count > 2)
         if not len(crowded) or len(self._families) < 2:
             return family
-        low_edges, high_edges = edges.of(crowded), edges.of(crowded + 1)
-        times = np.stack(
-            [part.until(high_edges) - part.until(low_edges) for part in self._families]
-        )
+        # The right edge of one cell is the left of the next: each is looked up once.
+        needed = np.zeros(len(edges.time_ns), dtype=np.bool_)
+        needed[crowded] = needed[crowded + 1] = True
+        looked = edges.of(np.flatnonzero(needed))
+        left = (np.cumsum(needed) - 1)[crowded]
+        times = np.empty((len(self._families), len(crowded)), dtype=np.int64)
+        for place, part in enumerate(self._families):
+            until = part.until(looked)
+            np.subtract(until[left + 1], until[left], out=times[place])
         best = times.argmax(axis=0)
         codes = np.array([part.code for part in self._families], dtype=np.uint8)
         family[crowded] = np.where(times.max(axis=0) > 0, codes[best], family[crowded])
