@@ -129,6 +129,10 @@ def test_thresholds_are_settings(tmp_path: Path) -> None:
     assert best(chain(), tmp_path, strict).stable.answer is Answer.UNKNOWN
     strict = Options(settings={"custom-kernel": {"saving": 0.9, "share": 0.95}})
     assert best(chain(), tmp_path, strict).owns.answer is Answer.NO
+    # A chain with much of the step is no reason where one kernel would take as long.
+    for least, answer in ((0.9, Answer.NO), (0.001, Answer.YES)):
+        held = Options(settings={"custom-kernel": {"saving": 0.95, "least_saving": least}})
+        assert best(chain(), tmp_path, held).owns.answer is answer
 
 
 def test_changing_shapes_are_a_no(tmp_path: Path) -> None:

@@ -256,6 +256,15 @@ def test_optimizers_that_serve_many_tensors_at_once_or_multiply_are_no_loop(
     assert told["launch-bound"] > 150 * 20
 
 
+def test_an_optimizer_that_serves_some_tensors_at_once_is_no_loop(tmp_path: Path) -> None:
+    program = optimizer("aten::addcmul_", 300)
+    operators = [event for event in program.events if event["cat"] == "cpu_op"]
+    for event in operators[::2]:
+        event["name"] = "aten::_foreach_addcmul_"
+    # 150 tensors by themselves would be a loop, were they not half of the kernels.
+    assert "optimizer-loop" not in gap_time(program.analysis(tmp_path))
+
+
 def test_without_operators_a_thousand_elementwise_kernels_tell_a_loop(tmp_path: Path) -> None:
     for count, loops in ((900, False), (1100, True)):
         program = Program()

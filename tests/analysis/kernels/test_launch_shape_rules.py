@@ -121,6 +121,11 @@ def test_a_tail_that_does_not_explain_it_is_not_blamed(
     assert rule_on(launched(share, blocks, **more)).rule != "wave-tail"
 
 
+def test_the_tail_of_one_kernel_of_several_is_not_blamed() -> None:
+    # Which of them took the time is not told.
+    assert rule_on(replace(launched(0.45, 1268), launches=2)).rule != "wave-tail"
+
+
 def test_a_tail_is_not_known_without_residency() -> None:
     unknown = replace(launched(0.45, 1268), residency=None)
     assert not wave_tail.applies(unknown, wave_tail.RULE.thresholds)
