@@ -77,7 +77,7 @@ class HostStates:
         start_ns: int64 (n,).
         state: int32 (n,), a cause code or a ``Doing``.
         drain: int32 (n,), the cause to charge for what follows, where it differs from the
-            state (a blocking copy first waits for earlier work), else equal to ``state``.
+            state, else equal to ``state``.
         row: int32 (n,), the slice that explains the state, -1 for none.
     """
 

@@ -184,8 +184,8 @@ def _split_blocking(
     """Split each blocking copy's call where its copy begins.
 
     Idle inside the first part of a host-to-device call cannot be a wait for the device, which
-    has nothing to do: it is the staging of the copy. Of what follows the call, the wait for
-    earlier work is a sync and the copy is the copy's.
+    has nothing to do: it is the staging of the copy. What follows the call is the copy's too:
+    one that does not block, from pinned memory, would not have waited for earlier work either.
     """
     sync, pageable = cause_code("host-sync"), cause_code("h2d-pageable")
     drain = state.copy()
@@ -195,7 +195,7 @@ def _split_blocking(
     copied = trace.start_ns[[copy.copy for copy in copies]]
     direct = np.array([pageable if copy.to_device else sync for copy in copies], np.int32)
     state[at] = direct
-    drain[at] = np.where(start[at] < copied, sync, direct)
+    drain[at] = direct
     cut = (start[at] < copied) & (copied < ends[at])
     after = at[cut] + 1
     return HostStates(

@@ -133,6 +133,18 @@ def test_a_blocking_copy_to_the_device_is_the_copy_not_a_sync(tmp_path: Path) ->
     assert "host-sync" not in told
 
 
+def test_a_blocking_copy_pays_for_the_ramp_of_all_that_its_call_waited_for(tmp_path: Path) -> None:
+    program = Program()
+    program.kernel("long", 10, 1000, (0, 5))
+    program.operator("aten::to", 20, 995)
+    program.copy("Memcpy HtoD (Pageable -> Device)", 1011, 1, (21, 993))
+    program.kernel("after", 1206, 100, (1200, 5))
+    told = gap_time(program.analysis(tmp_path))
+    assert told["h2d-pageable"] == pytest.approx(1200 - 1010, abs=2)
+    assert "launch-bound" not in told
+    assert "host-sync" not in told
+
+
 def test_a_copy_from_pinned_memory_is_exposed_only_where_nothing_computes(tmp_path: Path) -> None:
     program = Program()
     program.kernel("first", 10, 500, (0, 5))
@@ -488,3 +500,16 @@ def test_what_is_only_called_like_a_blocking_call_blocks_nothing(tmp_path: Path)
     assert "host-sync" not in gap_time(program.analysis(tmp_path))
     program.call("cudaStreamSynchronize", 110, 2890)
     assert "host-sync" in gap_time(program.analysis(tmp_path))
+
+
+@pytest.mark.parametrize("beside", [False, True])
+def test_a_copy_to_the_host_is_exposed_only_where_nothing_computes(
+    tmp_path: Path, beside: bool
+) -> None:
+    program = Program()
+    program.kernel("before", 10, 50, (0, 5))
+    program.copy("Memcpy DtoH (Device -> Pinned)", 62, 500, (6, 5), stream=20)
+    program.kernel("after", 62 if beside else 564, 520, (12, 5))
+    told = gap_time(program.analysis(tmp_path))
+    assert told.get("d2h-exposed", 0) == (0 if beside else pytest.approx(500, abs=3))
+    assert "h2d-exposed" not in told and "host-sync" not in told
