@@ -20,11 +20,23 @@ PATIENCE_S: Final = 10.0
 _LAUNCHERS: Final = frozenset({"run", "-m", "launch"})
 
 
-def afterwards(child: Child, choice: Choice) -> int:
-    """Stop the program, or let it go on in our terminal; its exit status."""
+def afterwards(child: Child, choice: Choice, screen_status: int = 0) -> int:
+    """Stop the program, or let it go on in our terminal.
+
+    Args:
+        child: the program.
+        choice: of the user.
+        screen_status: why the screen has ended. A request to end is one to the program as well;
+            if the terminal is gone, the program goes on without one.
+
+    Returns:
+        The program's exit status; 129 where the terminal is gone.
+    """
     if child.status is not None:
         return child.status
-    if choice is Choice.LEAVE:
+    if screen_status == 128 + signal.SIGHUP:
+        return screen_status
+    if choice is Choice.LEAVE and screen_status != 128 + signal.SIGTERM:
         _say("the program goes on here; no window is recorded any more")
         return child.stay()
     child.send_signal(signal.SIGTERM)

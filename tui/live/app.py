@@ -132,7 +132,13 @@ class LiveApp(WhichlayerApp):
             if part.id == "verdict":
                 yield LiveVerdict(self._waits_for, id="verdict")
                 yield WindowStrip(self.model, id="strip")
-                yield LiveLine(self.model, lambda: self._telemetry_text, self._end, id="live")
+                yield LiveLine(
+                    self.model,
+                    lambda: self._telemetry_text,
+                    self._end,
+                    lambda: self.feed.stands,
+                    id="live",
+                )
             else:
                 yield part
 
@@ -327,7 +333,7 @@ class LiveApp(WhichlayerApp):
         parts = [self.feed.name]
         if shot is not None:
             parts += [part for part in (shot.source, self.feed.title_of(shot)) if part]
-        state = "● live " if self.model.following else "‖ paused "
+        state = "● live " if self.model.following else "■ paused "
         self.screen_stack[0].query_one(Header).rename(" · ".join(map(clean, parts)), state)
 
     @property
@@ -532,4 +538,4 @@ def run_live(
         status, choice = run_feed(feed, options or Options(), child, watches_gpus=local)
     finally:
         server.close()
-    return status if child is None else afterwards(child, choice)
+    return status if child is None else afterwards(child, choice, status)

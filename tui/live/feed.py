@@ -24,11 +24,13 @@ class Feed:
     Attributes:
         name: what is watched, for the header.
         waits_for: what is said before the first window.
+        stands: what is said where no recorder tells what it does.
         records: it can be asked to record.
     """
 
     name = ""
     waits_for = "waiting for the first window …"
+    stands = "nobody connected yet"
     records = False
 
     def __init__(self) -> None:

@@ -15,7 +15,7 @@ from whichlayer.analysis.follow.folder import Changes, FolderWatch, Seen
 from whichlayer.analysis.ranks import find_rank
 from whichlayer.analysis.text import clean, plural
 from whichlayer.tui.live.feed import Feed
-from whichlayer.tui.live.model import LiveModel, Told
+from whichlayer.tui.live.model import LiveModel
 from whichlayer.tui.live.shots import Shot
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ class FolderFeed(Feed):
         super().__init__()
         self.name = os.path.basename(os.path.abspath(folder)) + "/"
         self.waits_for = "waiting for traces to land here …"
+        self.stands = "following the folder"
         self.folder = folder
         self._rank = rank
         self._look_s = look_s
@@ -105,7 +106,6 @@ class FolderFeed(Feed):
             return
         self._last += 1
         self._ids[seen.path] = shot.id
-        model.tell(shot.source, Told("followed"))
         model.add(shot)
 
     def _rename(self, model: LiveModel, number: int, seen: Seen) -> None:

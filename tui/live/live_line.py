@@ -34,6 +34,7 @@ class LiveLine(Pane):
         model: LiveModel,
         telemetry: Callable[[], str],
         ended: Callable[[], str],
+        stands: Callable[[], str],
         *,
         id: str | None = None,
     ) -> None:
@@ -43,11 +44,12 @@ class LiveLine(Pane):
             model: the windows.
             telemetry: what the GPUs do, or empty.
             ended: how the program has ended, or empty while it runs.
+            stands: what is said where no recorder tells what it does.
             id: of the pane.
         """
         super().__init__(id=id)
         self.model = model
-        self._telemetry, self._ended = telemetry, ended
+        self._telemetry, self._ended, self._stands = telemetry, ended, stands
         self._painted: object = None
 
     def view_changed(self, old: View | None) -> None:
@@ -84,9 +86,9 @@ class LiveLine(Pane):
 
     def _parts(self) -> tuple[str, tuple[str, ...]]:
         model, now = self.model, self.model.now
-        tag = "● LIVE" if model.following else "‖ PAUSED FOLLOWING"
+        tag = "● LIVE" if model.following else "■ PAUSED FOLLOWING"
         ended = self._ended()
-        parts = [ended or _phase(model)]
+        parts = [ended or _phase(model) or self._stands()]
         if model.source and len(model.sources) > 1:
             parts.insert(1, model.source)
         newer = _newer(model)
@@ -113,7 +115,7 @@ def _phase(model: LiveModel) -> str:
     now = model.now
     if now.failure:
         return f"! {clean(now.failure)}"
-    phase = clean(now.phase) or "nobody connected yet"
+    phase = clean(now.phase)
     return f"◉ {phase}" if now.active else phase
 
 

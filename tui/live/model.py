@@ -10,6 +10,7 @@ from typing import Final
 from whichlayer.tui.live.shots import Judged, Shot
 
 _MOST_NOTES: Final = 500
+_MOST_ANALYSED: Final = 100
 _MOST_SHOTS: Final = 5_000
 """Cells that the strip remembers, of windows whose files may be gone long since."""
 
@@ -152,10 +153,13 @@ class LiveModel:
         return None if self.chosen is None else self.shots.get(self.chosen)
 
     def queue(self) -> list[Shot]:
-        """Windows to be analysed: the chosen one, then those of the source, the newest first."""
+        """Windows to be analysed: the chosen one, those of the source, the newest of the others.
+
+        The newest come first, and of thousands that are there only as many as a strip shows.
+        """
         chosen = [] if self.chosen is None or self.following else [self.shots[self.chosen]]
-        others = [s for s in reversed(self.shots.values()) if s.source != self.source]
-        order = [*chosen, *reversed(self.line), *others]
+        others = {shot.source: shot for shot in self.shots.values() if shot.source != self.source}
+        order = [*chosen, *self.line[: -_MOST_ANALYSED - 1 : -1], *others.values()]
         return [s for s in dict.fromkeys(order) if not self._is_done(s.id)]
 
     def _is_done(self, shot_id: int) -> bool:

@@ -95,7 +95,7 @@ class ProgramOutput:
             self._row, self._column = len(self._lines) - 1, 0
             self._new_line()
         self._row = len(self._lines) - 1
-        self._lines[self._row] = [(char, Style(bold=True)) for char in f"▪ {text}"[:MOST_CELLS]]
+        self._lines[self._row] = [(char, Style(bold=True)) for char in f"• {text}"[:MOST_CELLS]]
         self._column = 0
         self._new_line()
         self.edition += 1

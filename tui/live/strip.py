@@ -110,7 +110,7 @@ class WindowStrip(Pane):
         if judged is None:
             if shot.id in model.failed:
                 return "! ", palette.style(palette.colours.warning, bold=True)
-            return ("⋯ " if shot.id == self.busy_with else "· "), palette.dim
+            return ("… " if shot.id == self.busy_with else "· "), palette.dim
         letter = "·" if judged.owner is Layer.NONE else judged.owner.text.letter
         if shot.id in model.gone:
             return f"{judged.mark}{letter}", palette.faint

@@ -98,5 +98,5 @@ def test_words_of_ours_stand_on_lines_of_their_own() -> None:
     output.say("a window was lost")
     output.feed(b"step 2")
     output.take()
-    assert texts(output) == ["step 1", "▪ a window was lost", "step 2"]
+    assert texts(output) == ["step 1", "• a window was lost", "step 2"]
     assert ["".join(t for t, _ in line) for line in output.last(2)] == texts(output)[-2:]
