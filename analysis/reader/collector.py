@@ -114,7 +114,8 @@ class Collector:
     def take(self, other: Collector) -> None:
         """Adds what another made of the text that follows, and uses it up.
 
-        It is the same, numbers included, as if the other's chunks had been added here.
+        It is the same as if the other's chunks had been added here, but for the numbers of what
+        strings, groups, lanes and details hold: these come in the order in which text was met.
         """
         numbering = Numbering(
             strings=self.strings.take(other.strings),

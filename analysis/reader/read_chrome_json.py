@@ -22,10 +22,12 @@ from whichlayer.analysis.reader.document import Document
 from whichlayer.analysis.reader.formats import TraceFormat
 from whichlayer.analysis.reader.framing import EventArray, Limits
 from whichlayer.analysis.reader.kineto_text import KinetoText
+from whichlayer.analysis.reader.memory import give_back_freed_memory
 from whichlayer.analysis.reader.progress import Progress, Report
 from whichlayer.analysis.reader.sharing import Sharing
 from whichlayer.analysis.reader.source import TraceSource
 from whichlayer.analysis.reader.window import Window
+from whichlayer.analysis.trace.appearance import by_appearance
 from whichlayer.analysis.trace.assemble import assemble
 from whichlayer.analysis.trace.columns import Trace
 
@@ -51,7 +53,11 @@ def read_chrome_json(
     """
     collector = Collector()
     read = collect_events(source, collector, report, limits, cores)
-    return assemble(collector.recording(source, read.header, read.warnings))
+    give_back_freed_memory()
+    recording = collector.recording(source, read.header, read.warnings)
+    del collector
+    give_back_freed_memory()
+    return by_appearance(assemble(recording))
 
 
 @dataclass(frozen=True, slots=True)

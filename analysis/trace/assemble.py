@@ -36,7 +36,7 @@ from whichlayer.analysis.trace.steps import find_steps
 
 @dataclass(slots=True)
 class Slices:
-    """Slices in file order: the columns of :class:`Trace` that a reader knows.
+    """Slices in any order: the columns of :class:`Trace` that a reader knows.
 
     Times are nanoseconds on the file's own clock. ``event`` is the slice's number among all
     events of the file.
@@ -239,7 +239,8 @@ def _sort(slices: Slices, lanes: int) -> tuple[Int64, Int64]:
         rows = order[first:last]
         start = slices.start_ns[rows]
         if bool((start[1:] <= start[:-1]).any()):
-            order[first:last] = rows[np.lexsort((-slices.end_ns[rows], start))]
+            keys = (slices.event[rows], -slices.end_ns[rows], start)
+            order[first:last] = rows[np.lexsort(keys)]
     return lane_rows, order
 
 
