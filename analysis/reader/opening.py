@@ -149,9 +149,7 @@ def traces_in(folder: str) -> list[str]:
         OSError: it cannot be listed.
     """
     return [
-        os.path.join(folder, entry)
-        for entry in sorted(os.listdir(folder))
-        if is_trace_name(entry)
+        os.path.join(folder, entry) for entry in sorted(os.listdir(folder)) if is_trace_name(entry)
     ]
 
 

@@ -117,9 +117,7 @@ def _copy(source: IO[bytes], file: IO[bytes], path: str, report: Report | None) 
             report(Progress(written, 0, 0, partly.snapshot(written)))
 
 
-def _next(
-    source: IO[bytes], written: int, report: Report | None, partly: Partly | None
-) -> bytes:
+def _next(source: IO[bytes], written: int, report: Report | None, partly: Partly | None) -> bytes:
     """What comes next, empty at the end; until then the report is that nothing has come."""
     # With a buffer in between, what can be read is not what the system knows of.
     if report is not None and isinstance(source, io.FileIO):

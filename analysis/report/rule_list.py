@@ -32,9 +32,7 @@ def every_rule() -> dict[str, tuple[Rule, ModuleType]]:
     from whichlayer.analysis.gaps import causes
     from whichlayer.analysis.kernels.rule_modules import kernel_rule_modules
 
-    modules = chain(
-        rule_modules(causes), kernel_rule_modules(), rule_modules(job_rules), VERDICTS
-    )
+    modules = chain(rule_modules(causes), kernel_rule_modules(), rule_modules(job_rules), VERDICTS)
     return {module.RULE.id: (module.RULE, module) for module in modules}
 
 

@@ -306,4 +306,8 @@ class KernelTable(Panel):
             return self.waiting
         if self._mask is not None:
             return "the filter lets no kernel through: x shows all"
-        return "no kernels here" if analysis.kernels or self._span is not None else "no kernels in this recording"
+        return (
+            "no kernels here"
+            if analysis.kernels or self._span is not None
+            else "no kernels in this recording"
+        )

@@ -91,7 +91,9 @@ class Timeline(TimePane, can_focus=True):
             if self._chain is not None and self.document is not None and self.view is not None:
                 lanes, lines = self.document.lanes, self.lines_in_sight()
                 rows = [(i, lanes[self.rows[i].lane].row(self.rows[i].depth)) for i in lines]
-                self._chain_lines = chain_marks(self._chain[0], rows, self.view.port, self._chain[1])
+                self._chain_lines = chain_marks(
+                    self._chain[0], rows, self.view.port, self._chain[1]
+                )
         return self._chain_lines
 
     def lines_in_sight(self) -> list[int]:
