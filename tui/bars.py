@@ -186,11 +186,12 @@ def _smooth(family: Int64, level: NDArray[np.uint8], detail: int) -> Int64:
     family = family.copy()
     if detail >= 3:
         shown = level > 0
-        size = _BLOCKS[detail]
-        for start in range(0, len(family), size):
-            block = slice(start, start + size)
-            if shown[block].any():
-                family[block] = np.bincount(family[block][shown[block]]).argmax()
+        block = np.arange(len(family)) // _BLOCKS[detail]
+        kinds = int(family.max(initial=0)) + 1
+        blocks = int(block[-1]) + 1 if len(block) else 0
+        counts = np.bincount(block[shown] * kinds + family[shown], minlength=blocks * kinds)
+        counts = counts.reshape(blocks, kinds)
+        family = np.where((counts.sum(axis=1) > 0)[block], counts.argmax(axis=1)[block], family)
     lone = (family[1:-1] != family[:-2]) & (family[:-2] == family[2:]) & (level[:-2] > 0)
     lone &= level[2:] > 0
     family[1:-1][lone] = family[:-2][lone]
@@ -201,18 +202,22 @@ def _join_short_runs(painted: Painted, full: NDArray[np.bool_], family: Int64, t
     """Draw short full runs between part-full cells of their family in the same style."""
     if not full.any() or full.all():
         return
-    codes = painted.codes.copy()
+    codes = painted.codes
     edges = np.flatnonzero(np.diff(np.concatenate(([0], full.view(np.int8), [0]))))
-    for start, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
-        if end - start > _SHORT_FULL:
-            continue
-        mine = glyph_code(int(family[start]), int(tone[start]), False)
-        left = start > 0 and painted.codes[start - 1] == mine
-        right = end < len(family) and painted.codes[end] == mine
-        same = (codes[start:end] == codes[start]).all()
-        if (left or right) and same:
-            painted.codes[start:end] = mine
-            painted.glyphs[start:end] = _LOWER[FULL]
+    start, end = edges[::2], edges[1::2]
+    changes = np.concatenate(([0], np.cumsum(codes[1:] != codes[:-1])))
+    mine = glyph_code(0, 0, False) + codes_of(family[start]) + tone[start]
+    around = np.concatenate(([-1], codes, [-1]))  # the cell before is at its own place here
+    beside = (around[start] == mine) | (around[end + 1] == mine)
+    same = changes[end - 1] == changes[start]
+    joined = np.flatnonzero((end - start <= _SHORT_FULL) & beside & same)
+    if not len(joined):
+        return
+    length = (end - start)[joined]
+    first = np.repeat(start[joined] - (np.cumsum(length) - length), length)
+    cells = first + np.arange(len(first))
+    painted.codes[cells] = np.repeat(mine[joined], length)
+    painted.glyphs[cells] = _LOWER[FULL]
 
 
 def _write_names(
