@@ -200,6 +200,8 @@ class WhichlayerApp(KeyActions):
         """Whether an action makes sense now."""
         if self.prompt is not None and self.prompt.has_focus:
             return False  # every key is the prompt's
+        if action == "panel" and len(self.screen_stack) > 1:
+            return False  # tab is the sheet's
         return action in _EARLY_ACTIONS or self._has_panes
 
     def on_unmount(self) -> None:

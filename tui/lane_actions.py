@@ -27,7 +27,7 @@ else:
 
 
 class LaneActions(Acting):
-    """``X D ^ 0-9 shift+up shift+down W``, and the menu of a lane's label."""
+    """``X D ^ 8 9 0 shift+up shift+down W``, and the menu of a lane's label."""
 
     def __init__(self, **settings: Any) -> None:
         """Nothing was kept or read yet."""
@@ -91,17 +91,21 @@ class LaneActions(Acting):
         else:
             self._arrange_lanes(order)
 
-    def action_lane_rows(self, rows: int) -> None:
-        """Give the lane of the cursor so many rows; 0: as many as there is room for."""
+    def action_lane_rows(self, step: int) -> None:
+        """One row more or less of the lane of the cursor; 0: as many as there is room for."""
         here = self._here()
         if here is None:
             return
         document, view, lane = here
-        depth = document.lanes[lane].depth
-        self._arrange_lanes(view.order.sized(lane, rows))
-        if rows > depth:
-            self.say(f"all {depth} rows of the lane are shown" if depth > 1 else
-                     "the lane has one row")  # fmt: skip
+        if step == 0:
+            self._arrange_lanes(view.order.sized(lane, 0))
+            return
+        shown = sum(1 for row in travel.rows_of(document, view) if row.lane == lane)
+        wanted = min(max(shown + step, 1), document.lanes[lane].depth)
+        if wanted == shown:
+            self.say("all rows of the lane are shown" if step > 0 else "the last row stays")
+        else:
+            self._arrange_lanes(view.order.sized(lane, wanted))
 
     def action_clock(self) -> None:
         """Times since the recording began, or on the wall clock."""
@@ -129,8 +133,8 @@ class LaneActions(Acting):
             ("unpin it" if pinned else "pin it to the top", "^", self.action_pin_lane),
             ("move it up", "⇧↑", partial(self.action_move_lane, -1)),
             ("move it down", "⇧↓", partial(self.action_move_lane, 1)),
-            ("one row", "1", partial(self.action_lane_rows, 1)),
-            ("five rows", "5", partial(self.action_lane_rows, 5)),
+            ("one row more", "9", partial(self.action_lane_rows, 1)),
+            ("one row less", "8", partial(self.action_lane_rows, -1)),
             ("as many rows as there is room for", "0", partial(self.action_lane_rows, 0)),
             ("show hidden lanes", "D", self.action_show_lanes),
         ]
