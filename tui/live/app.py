@@ -11,7 +11,6 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.message import Message
-from textual.widget import Widget
 
 import whichlayer.tui.panes  # noqa: F401  so that the screen begins with all of them
 from whichlayer.analysis.options import Options
@@ -20,6 +19,7 @@ from whichlayer.tui.app import WhichlayerApp
 from whichlayer.tui.document import Document
 from whichlayer.tui.history import History
 from whichlayer.tui.keys import bindings
+from whichlayer.tui.layout import Arrangement
 from whichlayer.tui.live.analyst import Analyst, ShotAnalysed, ShotBegun
 from whichlayer.tui.live.between import carried_between
 from whichlayer.tui.live.feed import Feed
@@ -61,6 +61,8 @@ _MOST_STEPS: Final = 1_000_000
 #: lines that the program's output has.
 _STRIP_FROM, _OUTPUT_FROM = 30, 36
 _OUTPUT_LINES: Final = 4
+
+_WINDOW_PARTS: Final = ("overview", "ruler", "layers", "timeline", "panels")
 
 
 @dataclass
@@ -182,18 +184,15 @@ class LiveApp(WhichlayerApp):
         pane = first.query_one("#output")
         pane.display = output > 0 or not has_window
         pane.styles.height = output if has_window else "1fr"
-        for name in ("overview", "ruler", "layers", "hits", "timeline", "panels"):
-            for part in first.query(f"#{name}"):
-                self._reveal(part, has_window)
         super()._arrange(width, max(height - strip - 1 - output, 1))
 
-    @staticmethod
-    def _reveal(part: Widget, has_window: bool) -> None:
-        """Hide a part until there is a window; what else hides it later is not touched."""
-        if not has_window:
-            part.add_class("before-windows")
-        else:
-            part.remove_class("before-windows")
+    def place_parts(self, arranged: Arrangement) -> None:
+        """Until there is a window its parts leave their room to the output."""
+        if self.document is not None:
+            super().place_parts(arranged)
+            return
+        for name in _WINDOW_PARTS:
+            self.screen_stack[0].query_one(f"#{name}").display = False
 
     def _frame_lines(self, height: int) -> tuple[int, int]:
         """Lines of the strip and of the output beside a window."""
@@ -286,7 +285,7 @@ class LiveApp(WhichlayerApp):
             self.call_after_refresh(self._first_window)
 
     def _first_window(self) -> None:
-        self._arrange(self.size.width, self.size.height)
+        self.arrange_again()
         self.query_one("#timeline").focus()
 
     def look_at(self, view: View, noted: bool = True) -> None:

@@ -23,10 +23,6 @@ FRAME_CSS: Final = """
     padding: 0 1;
 }
 
-.before-windows {
-    display: none;
-}
-
 OutputScreen, QuitScreen {
     align: center middle;
 }
