@@ -1,8 +1,8 @@
-"""Draw ``docs/screen.svg`` from a sample trace: ``python docs/make_screens.py``.
+"""Draw the pictures of the README from sample traces: ``python docs/make_screens.py``.
 
-The picture is what the application itself draws, without a terminal and whatever the one it is
-started from can show. Keys may be typed first:
-``python docs/make_screens.py --keys right_curly_bracket --size 120x40 NAME``.
+A picture is what the application itself draws, without a terminal and whatever the one it is
+started from can show. One of any trace, after keys:
+``python docs/make_screens.py --keys right_curly_bracket --size 120x40 -o OUT.svg NAME``.
 """
 
 from __future__ import annotations
@@ -24,9 +24,21 @@ from whichlayer.tui.app import WhichlayerApp
 from whichlayer.tui.load import Loader
 from whichlayer.tui.samples import sample_path
 
-SCREEN = Path(__file__).parent / "screen.svg"
+FOLDER = Path(__file__).parent
 SAMPLE = "dataloader-bound"
+SIZE = "152x46"
 SECONDS = 120
+
+#: Pictures by file: sample, columns x lines, and keys.
+PICTURES = {
+    "screen.svg": (SAMPLE, SIZE, ()),
+    "roofline.svg": ("memory-bound-slow", "120x36", ("o",)),
+    "search.svg": ("fp32-matmul-a100", "120x36", ("slash", *"gemm", "enter", "n")),
+    "owners.svg": ("unpinned-copies", "120x36", ("C", "K")),
+}
+
+#: Seconds that a search, which is another thread's, is given.
+_SEARCH_S = 2.0
 
 # Textual numbers the classes of every picture anew; fixed, equal screens are equal files.
 _UNIQUE = re.compile(r"terminal-\d+-")
@@ -53,24 +65,34 @@ async def draw(path: Path, size: tuple[int, int], keys: list[str]) -> str:
                 await pilot.pause(0.05)
         if app.error is not None:
             raise app.error
-        await pilot.press(*keys)
-        await pilot.pause()
+        for key in keys:
+            await pilot.press(key)
+            await pilot.pause(_SEARCH_S if key == "enter" else None)
         picture = app.export_screenshot(title="whichlayer")
     return _FONTS.sub("", _UNIQUE.sub("terminal-", picture))
 
 
 def main() -> None:
-    """Write the picture."""
+    """Write the pictures, or the one that is asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("name", nargs="?", default=SAMPLE, help="a sample, or the path of a trace")
-    parser.add_argument("--size", default="152x46", help="columns x lines")
+    parser.add_argument("name", nargs="?", help="a sample, or the path of a trace")
+    parser.add_argument("--size", default=SIZE, help="columns x lines")
     parser.add_argument("--keys", default="", help="separated by commas")
-    parser.add_argument("-o", "--output", type=Path, default=SCREEN)
+    parser.add_argument("-o", "--output", type=Path, help="docs/screen.svg if not said")
     typed = parser.parse_args()
-    path = Path(typed.name) if Path(typed.name).exists() else sample_path(typed.name)
-    columns, lines = map(int, typed.size.split("x"))
+    if typed.name is None and typed.output is None and not typed.keys:
+        for file, (name, size, keys) in PICTURES.items():
+            write(FOLDER / file, name, size, list(keys))
+        return
     keys = [key for key in typed.keys.split(",") if key]
-    typed.output.write_text(asyncio.run(draw(path, (columns, lines), keys)), encoding="utf-8")
+    write(typed.output or FOLDER / "screen.svg", typed.name or SAMPLE, typed.size, keys)
+
+
+def write(output: Path, name: str, size: str, keys: list[str]) -> None:
+    """Write one picture."""
+    path = Path(name) if Path(name).exists() else sample_path(name)
+    columns, lines = map(int, size.split("x"))
+    output.write_text(asyncio.run(draw(path, (columns, lines), keys)), encoding="utf-8")
 
 
 if __name__ == "__main__":
