@@ -173,7 +173,8 @@ def _launch_lines(
     if int(trace.start_ns[launch]) > start:
         if holds_host(trace, culprit):
             return [line, _held(trace, culprit)]
-        return [line, f"nothing is recorded on that thread meanwhile: {record_thread(trace)}"]
+        what = "no call, operator or work in Python" if culprit >= 0 else "nothing"
+        return [line, f"{what} is recorded on that thread meanwhile: {record_thread(trace)}"]
     if int(trace.end_ns[launch]) > start:
         return [line, "why the call took so long is not recorded"]
     return [line, "what the queued work waited for is not recorded: " + record_sync(trace)]

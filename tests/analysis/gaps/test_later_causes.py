@@ -389,6 +389,7 @@ def test_a_thread_in_a_lock_waits_for_another_one(tmp_path: Path) -> None:
     assert gap_time(analysis)["unattributed"] == pytest.approx(7800)
     evidence = " ".join(told_of(analysis, "unattributed").evidence)
     assert "waited in threading.py(355): wait, for another thread" in evidence
+    assert "nothing is recorded" not in evidence
     assert "ran aten::sort" in evidence
 
 
