@@ -24,6 +24,7 @@ class Footer(Pane):
         super().__init__(id=id)
         self.said = ""
         self.live = False
+        self.left_out: frozenset[str] = frozenset()
         self._can_stop = False
 
     def view_changed(self, old: View | None) -> None:
@@ -52,6 +53,8 @@ class Footer(Pane):
         pieces: list[Piece] = [(" ", ground)]
         left = self.size.width - 1
         for keys, word in [_STOPPING] * self._can_stop + footer_hints(self.live):
+            if word in self.left_out:
+                continue
             left -= len(keys) + len(word) + 3
             if left < 0:
                 break
