@@ -81,8 +81,8 @@ def main() -> None:
     parser.add_argument("-o", "--output", type=Path, help="docs/screen.svg if not said")
     typed = parser.parse_args()
     if typed.name is None and typed.output is None and not typed.keys:
-        for file, (name, size, keys) in PICTURES.items():
-            write(FOLDER / file, name, size, list(keys))
+        for file, (name, size, pressed) in PICTURES.items():
+            write(FOLDER / file, name, size, list(pressed))
         return
     keys = [key for key in typed.keys.split(",") if key]
     write(typed.output or FOLDER / "screen.svg", typed.name or SAMPLE, typed.size, keys)

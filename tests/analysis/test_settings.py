@@ -24,8 +24,10 @@ from whichlayer.analysis.settings import (
 
 
 def test_without_settings_each_threshold_is_that_of_its_rule_or_gate() -> None:
-    for rule_id, rule in {**all_rules(), **gates_by_id()}.items():
-        assert thresholds(Options(), rule_id) == dict(rule.thresholds)
+    defaults = {name: rule.thresholds for name, rule in all_rules().items()}
+    defaults |= {name: gate.thresholds for name, gate in gates_by_id().items()}
+    for rule_id, expected in defaults.items():
+        assert thresholds(Options(), rule_id) == dict(expected)
         assert enabled(Options(), rule_id)
 
 

@@ -20,8 +20,8 @@ from whichlayer.analysis.trace.columns import Trace
 #: All that may differ: a part says that it is one.
 MAY_DIFFER = frozenset({".trace.part", ".trace.warnings"})
 
-#: Of the real recordings these, of every kind of program, within a minute.
-LARGEST = 1_500_000
+#: Of the real recordings these, of every kind of program.
+LARGEST = 1_000_000
 
 
 @pytest.fixture(autouse=True)
@@ -66,10 +66,10 @@ def windows(trace: Trace) -> list[Wanted]:
     return wanted
 
 
-def assert_same_reports(path: Path, whole: Trace) -> int:
-    """Compares the windows of a recording; tells of how many a part is smaller."""
+def assert_same_reports(path: Path, whole: Trace, first: int = 0, step: int = 1) -> int:
+    """Compares windows of a recording; tells of how many a part is smaller."""
     smaller = 0
-    for wanted in windows(whole):
+    for wanted in windows(whole)[first::step]:
         part = cut(whole, wanted)
         told = set(differences(reported(whole, wanted), reported(part, wanted)))
         assert told <= MAY_DIFFER, (path.name, wanted, sorted(told - MAY_DIFFER))
@@ -108,14 +108,14 @@ def test_phases_launches_and_coverage_are_known_of_a_part(made: Path) -> None:
 def test_samples_are_reported_alike() -> None:
     folder = Path(__file__).parents[3] / "sample_traces"
     paths = sorted(folder.glob("*.json.gz"))
-    for path in paths[:12]:
-        assert_same_reports(path, load(path))
+    for number, path in enumerate(paths[:12]):
+        assert_same_reports(path, load(path), number % 3, 3)
     assert paths
 
 
 def test_real_recordings_are_reported_alike(traces: Path) -> None:
     smaller = 0
-    for path in sorted(traces.glob("*.json*")):
+    for number, path in enumerate(sorted(traces.glob("*.json*"))):
         if path.stat().st_size <= LARGEST and path.name != "expected.json":
-            smaller += assert_same_reports(path, load(path))
+            smaller += assert_same_reports(path, load(path), number % 3, 3)
     assert smaller > 10

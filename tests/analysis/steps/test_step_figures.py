@@ -55,7 +55,7 @@ def training(program: Program, steps: int, slow: int = -1, marked: bool = True) 
 
 def test_figures_of_random_recordings_add_up_and_agree_with_the_budget(tmp_path: Path) -> None:
     sources: Counter[str] = Counter()
-    for seed in range(150):
+    for seed in range(60):
         trace = random_program(seed).trace(tmp_path)
         span = (0, trace.duration_ns // 2) if seed % 5 == 4 and trace.duration_ns > 3 else None
         analysis = analyse(trace, Options(span_ns=span))
