@@ -51,9 +51,10 @@ def rank_by_worth(
 ) -> tuple[Finding, ...]:
     """The findings with what removing each would gain, the most first.
 
-    One that neither takes nor gains what its rule is listed from is left out. One that nothing can be replayed for is ranked by the time it takes, and one of which only
-    an upper bound is known by no more than that. One that nobody can act on comes behind those
-    that gain or take as much.
+    One that neither takes nor gains what its rule is listed from is left out. One that nothing can
+    be replayed for is ranked by the time it takes, and one of which only an upper bound is known by
+    no more than that, but for causes of which a change takes away nearly what the replay does. One
+    that nobody can act on comes behind those that gain or take as much.
     """
     by_time = sorted(findings, key=lambda finding: (-finding.time_ns, finding.rule))
     found = [
@@ -85,7 +86,7 @@ def worth_of(finding: Finding) -> int:
     """Nanoseconds by which a finding is ranked."""
     if finding.recoverable_ns is None:
         return finding.time_ns
-    if is_bound(finding):
+    if is_bound(finding) and finding.rule not in _WHOLE:
         return min(finding.recoverable_ns, finding.time_ns)
     return finding.recoverable_ns
 
