@@ -62,6 +62,9 @@ _MOST_STEPS: Final = 1_000_000
 _STRIP_FROM, _OUTPUT_FROM = 30, 36
 _OUTPUT_LINES: Final = 4
 
+#: Words of the footer that make sense only where something can be recorded.
+_RECORDING_WORDS: Final = frozenset({"record", "pause"})
+
 _WINDOW_PARTS: Final = ("overview", "ruler", "layers", "timeline", "panels")
 
 
@@ -147,7 +150,9 @@ class LiveApp(WhichlayerApp):
     def on_mount(self) -> None:
         """Start everything that tells something."""
         super().on_mount()
-        self.screen_stack[0].query_one(Footer).live = True
+        footer = self.screen_stack[0].query_one(Footer)
+        footer.live = True
+        footer.left_out = frozenset() if self.feed.records else _RECORDING_WORDS
         self._rename()
         self._windows_analyst.start()
         if self._watches_gpus:

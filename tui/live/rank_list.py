@@ -9,7 +9,7 @@ from whichlayer.analysis.text import clean
 from whichlayer.tui.live.model import LiveModel
 from whichlayer.tui.widgets.list_sheet import Listed
 
-_HEADING = ("rank", "phase", "step", "windows", "verdict", "a step", "busy")
+_HEADING = ("rank", "verdict", "a step", "busy", "windows", "step", "phase")
 
 
 def rank_list(model: LiveModel) -> Listed:
@@ -34,10 +34,10 @@ def _row(model: LiveModel, source: str) -> tuple[str, ...]:
     verdict = "–" if judged is None else f"{judged.mark} {judged.owner.text.letter}"
     return (
         source or "not told",
-        "" if told is None else clean(told.phase),
-        "–" if told is None or told.step is None else f"{told.step:,}",
-        str(len(shots)),
         verdict,
         time_text(step_ns),
         share_text(None if judged is None else judged.busy_share),
+        str(len(shots)),
+        "–" if told is None or told.step is None else f"{told.step:,}",
+        "–" if told is None else clean(told.phase),
     )

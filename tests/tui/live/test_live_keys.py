@@ -169,7 +169,7 @@ async def test_a_rank_is_chosen_from_a_list_that_compares_them() -> None:
         assert isinstance(sheet, ListSheet)
         rows = sheet.rows.listed.rows
         assert [row[0] for row in rows] == ["rank 2", "rank 10"]
-        assert rows[0][4] == "▲ R" and rows[1][4] == "✓ ·"
+        assert rows[0][1] == "▲ R" and rows[1][1] == "✓ ·"
         await pilot.press("j", "enter")
         await pilot.pause()
         assert app.model.source == "rank 10" and app.model.chosen == 2 and app.model.following
@@ -235,6 +235,14 @@ async def test_the_footer_and_the_help_name_the_keys_of_the_live_screen() -> Non
         await pilot.press("?")
         assert isinstance(app.screen, HelpScreen)
         assert "follow" in app.screen.text and "newest window" in app.screen.text
+
+
+async def test_where_nothing_is_recorded_the_footer_names_no_key_for_it() -> None:
+    feed = FakeFeed()
+    feed.records = False
+    async with live_screen(arrives(1), app=live_app(feed)) as (app, _):
+        footer = text_of(app, "footer")[0]
+        assert "G live" in footer and "record" not in footer and "pause" not in footer
 
 
 async def test_a_window_that_was_let_go_is_analysed_again_when_it_is_chosen() -> None:
