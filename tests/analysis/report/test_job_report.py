@@ -181,12 +181,12 @@ def test_what_cost_nothing_is_asked_of_one_trace_only(
     assert cli.main([*arguments, "--rank", "1", "-o", str(output)]) == cli.FINE
 
 
-def test_the_screen_names_the_report_and_the_rank_for_a_folder(
+def test_without_a_terminal_the_screen_of_a_folder_names_its_report(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_job(tmp_path, ARRIVALS)
     assert cli.main([str(tmp_path)]) == cli.WRONG_INPUT
     (line,) = capsys.readouterr().err.splitlines()
-    assert f"whichlayer report {tmp_path}" in line and "--rank" in line
+    assert "needs a terminal" in line and f"whichlayer report {tmp_path}" in line
     assert cli.main([str(tmp_path), "--rank", "7"]) == cli.WRONG_INPUT
     assert "no trace of that rank" in capsys.readouterr().err
