@@ -230,6 +230,7 @@ class WhichlayerApp(KeyActions):
         if self.look is not None and noted:
             self.history.note(self.look, view)
         self._show(view)
+        self.keep_changed(view)
 
     def follow_growth(self) -> None:
         """Show everything as it comes, if everything is what is shown now."""

@@ -7,17 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from whichlayer.tui.bars import Painted
-from whichlayer.tui.chain import Chain
 from whichlayer.tui.counter_row import CounterRow
 from whichlayer.tui.instant_lanes import InstantRow
 from whichlayer.tui.palette import BLANK, BLANK_MARKED, bar_code, lit_code
 from whichlayer.tui.raster import Row
 from whichlayer.tui.viewport import Viewport
+
+if TYPE_CHECKING:  # the first timeline waits for no chain
+    from whichlayer.tui.chain import Chain
 
 Bool = NDArray[np.bool_]
 

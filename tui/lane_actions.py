@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from whichlayer.tui.acting import Acting
 from whichlayer.tui.deferred import Deferred
+from whichlayer.tui.lane_order import USUAL, LaneOrder
 
 # There are no lanes before the first picture.
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from whichlayer.analysis.options import Options
     from whichlayer.tui import carry, go_to, travel, view_state
     from whichlayer.tui.document import Document
-    from whichlayer.tui.lane_order import LaneOrder
+    from whichlayer.tui.lanes import Fold
     from whichlayer.tui.view import View
 else:
     carry = Deferred("whichlayer.tui.carry")
@@ -33,6 +34,7 @@ class LaneActions(Acting):
         """Nothing was kept or read yet."""
         super().__init__(**settings)
         self._state_read = False
+        self._kept: tuple[LaneOrder, dict[int, Fold], bool] = (USUAL, {}, False)
 
     @property
     def opened_with(self) -> tuple[str, Options]:
@@ -116,7 +118,6 @@ class LaneActions(Acting):
             return
         view = replace(self.look, clock=not self.look.clock)
         self.look_at(view)
-        self._keep_lanes(view)
         at = go_to.wall_clock_text(self.document.trace, view.cursor_ns)
         self.say(f"wall clock: the cursor is at {at}" if view.clock else "time since the start")
 
@@ -160,6 +161,7 @@ class LaneActions(Acting):
         folds = {**(state.folds or {}), **view.folds}
         clock = state.clock and go_to.wall_clock_ns(document.trace) is not None
         view = replace(view, order=state.order, folds=folds, clock=clock)
+        self._kept = (view.order, dict(view.folds), view.clock)
         return travel.on_row(document, view, view.row)
 
     @property
@@ -181,11 +183,13 @@ class LaneActions(Acting):
             return
         view = travel.arranged(document, view, order)
         self.look_at(view)
-        self._keep_lanes(view)
 
-    def _keep_lanes(self, view: View) -> None:
-        if self.document is None or self.document.analysis is None:
+    def keep_changed(self, view: View) -> None:
+        """Keep lanes, folds and clock of a view if they are not those that were kept last."""
+        now = (view.order, dict(view.folds), view.clock)
+        if now == self._kept or self.document is None or self.document.analysis is None:
             return
+        self._kept = now
         keys = carry.lane_keys(self.document.lanes)
         state = view_state.ViewState(view.order, view.folds, view.clock)
         try:

@@ -12,6 +12,9 @@ from whichlayer.analysis.launches.depth import QueueDepth, queue_depth
 from whichlayer.analysis.results import Analysis
 from whichlayer.tui.chain import Chain, Launched, chain_of
 
+#: Chains that are remembered: every key asks for the same one several times.
+_REMEMBERED = 256
+
 
 @dataclass(frozen=True, slots=True)
 class Queued:
@@ -36,6 +39,7 @@ class Links:
         """Take the analysis; nothing is computed yet."""
         self._analysis = analysis
         self._queues: dict[int, tuple[LaunchCalls, QueueDepth]] = {}
+        self._chains: dict[tuple[int, int], Chain] = {}
 
     @cached_property
     def launched(self) -> Launched:
@@ -44,8 +48,14 @@ class Links:
 
     def chain(self, row: int, foot: int = -1) -> Chain:
         """The chain through a slice, down to a given GPU work where it leads there."""
-        roots = self._analysis.options.source_roots
-        return chain_of(self._analysis.trace, self.launched, row, foot, roots)
+        found = self._chains.get((row, foot))
+        if found is None:
+            if len(self._chains) >= _REMEMBERED:
+                self._chains.clear()
+            roots = self._analysis.options.source_roots
+            found = chain_of(self._analysis.trace, self.launched, row, foot, roots)
+            self._chains[row, foot] = found
+        return found
 
     def queued(self, activity: int) -> Queued | None:
         """How the launch of an activity found the queue; None where it is not recorded.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.tui.recording import build_analysis, build_trace
@@ -9,6 +11,12 @@ from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.results import Analysis, GapText, Where
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.tui.document import Document, open_document, with_analysis
+
+
+@pytest.fixture(autouse=True)
+def _own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """How lanes are left in a test is nobody else's business."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
 
 @pytest.fixture

@@ -18,7 +18,8 @@ from whichlayer.analysis.trace.columns import Trace
 from whichlayer.tui import travel
 from whichlayer.tui.app import WhichlayerApp
 from whichlayer.tui.colours import DARK, LIGHT, SAFE, SAFE_LIGHT
-from whichlayer.tui.keys import KEYS
+from whichlayer.tui.keys import current_keys
+from whichlayer.tui.sections import SECTIONS
 from whichlayer.tui.view import View
 from whichlayer.tui.widgets.footer import Footer
 from whichlayer.tui.widgets.help_screen import HelpScreen
@@ -393,7 +394,7 @@ async def test_help_lists_every_key_and_goes_away(screen: Screen) -> None:
     await press(screen, "question_mark")
     assert isinstance(app.screen, HelpScreen)
     sheet = app.screen.text
-    for key in KEYS:
+    for key in current_keys():
         assert key.does in sheet and key.shown in sheet
     await pilot.press("escape")
     await pilot.pause()
@@ -415,7 +416,8 @@ async def test_commands_come_in_the_order_of_the_key_table(screen: Screen) -> No
     await pilot.pause()
     options = app.screen.query_one(OptionList).options
     titles = [str(option.prompt).splitlines()[0].lower() for option in options]
-    assert titles[:-1] == [key.does.lower() for key in KEYS if key.id != "commands"]
+    keys = [key.does.lower() for key in current_keys() if key.id != "commands"]
+    assert titles[:-1] == keys + [f"view: {one.title}".lower() for one in SECTIONS]
 
 
 @pytest.mark.parametrize("before", [[], ["question_mark"], ["colon"]])

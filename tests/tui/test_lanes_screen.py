@@ -212,12 +212,15 @@ async def test_a_lane_has_as_many_rows_as_it_is_given(screen: Screen) -> None:
 async def test_lanes_are_there_again_as_they_were_left(
     screen: Screen, trace: Trace, analysis: Analysis, tmp_path: Path
 ) -> None:
-    await press(screen, "shift+down", "X")
-    left = lanes_of(screen[0])
+    await press(screen, "shift+down", "X", "j", "c")
+    left, folds = lanes_of(screen[0]), view_of(screen[0]).folds
     app = app_on(tmp_path, trace, analysis)
     async with app.run_test(size=MEDIUM) as pilot:
         await pilot.pause()
-        assert lanes_of(app) == left
+        assert lanes_of(app) == left and view_of(app).folds == folds
+        await pilot.press("c", "c")
+        await pilot.pause()
+        assert view_of(app).order == view_of(screen[0]).order
 
 
 async def test_a_right_click_on_a_label_lists_what_can_be_done(screen: Screen) -> None:

@@ -44,7 +44,7 @@ _HIT_BYTES = 16 * RUN_BYTES
 _MARGIN = 1
 
 #: Marks the label of a pinned lane.
-_PIN = "⊤"
+_PIN = "^"
 
 #: Labels as wide as this have room for the greatest value of a counter.
 _NOTED = 16
