@@ -188,5 +188,5 @@ def test_without_a_terminal_the_screen_of_a_folder_names_its_report(
     assert cli.main([str(tmp_path)]) == cli.WRONG_INPUT
     (line,) = capsys.readouterr().err.splitlines()
     assert "needs a terminal" in line and f"whichlayer report {tmp_path}" in line
-    assert cli.main([str(tmp_path), "--rank", "7"]) == cli.WRONG_INPUT
+    assert cli.main(["report", str(tmp_path), "--rank", "7"]) == cli.WRONG_INPUT
     assert "no trace of that rank" in capsys.readouterr().err
