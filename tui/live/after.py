@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from whichlayer.analysis.text import clean
@@ -13,11 +14,22 @@ from whichlayer.tui.live.quit_screen import Choice
 
 if TYPE_CHECKING:
     from whichlayer.analysis.live.child import Child
+    from whichlayer.tui.live.output_text import ProgramOutput
 
 #: Seconds that a program has to end after it was asked to, before it is ended.
 PATIENCE_S: Final = 10.0
 
 _LAUNCHERS: Final = frozenset({"run", "-m", "launch"})
+
+
+def print_last(output: ProgramOutput, lines: int = 20) -> None:
+    """Write the program's last lines to the terminal: the screen took them along."""
+    while output.take():
+        pass
+    with suppress(OSError):
+        for line in output.last(lines):
+            print("".join(text for text, _ in line))
+        sys.stdout.flush()
 
 
 def afterwards(child: Child, choice: Choice, screen_status: int = 0) -> int:

@@ -28,7 +28,7 @@ from whichlayer.tui.live.live_line import LiveLine
 from whichlayer.tui.live.live_verdict import LiveVerdict
 from whichlayer.tui.live.loader import NoLoader
 from whichlayer.tui.live.model import LiveModel
-from whichlayer.tui.live.output_pane import OutputPane, OutputScreen
+from whichlayer.tui.live.output_pane import OutputAsked, OutputPane, OutputScreen
 from whichlayer.tui.live.output_text import ProgramOutput
 from whichlayer.tui.live.quit_screen import Choice, QuitScreen
 from whichlayer.tui.live.rank_list import rank_list
@@ -160,7 +160,7 @@ class LiveApp(WhichlayerApp):
         if self.child is not None:
             size = self.size
             try:
-                self.child.start(self.output.feed, max(size.height - 3, 1), max(size.width, 1))
+                self.child.start(self.output.feed, *_terminal_of(size.width, size.height))
             except OSError as error:
                 self.error = error
                 self.exit(2, return_code=2)
@@ -178,7 +178,7 @@ class LiveApp(WhichlayerApp):
     def on_resize(self, event: events.Resize) -> None:
         """The program's terminal is as large as its pane can become."""
         if self.child is not None:
-            self.child.resize(max(event.size.height - 3, 1), max(event.size.width, 1))
+            self.child.resize(*_terminal_of(event.size.width, event.size.height))
         super().on_resize(event)
 
     def _arrange(self, width: int, height: int) -> None:
@@ -250,6 +250,8 @@ class LiveApp(WhichlayerApp):
             self.model.shots[shot.id] = self.feed.learned(shot, message.document)
             self.model.judged[shot.id] = message.judged
             self.model.settle()
+            if self.feed.preferred in self.model.sources:
+                self.model.prefer(self.feed.preferred)
             self.feed.hold(shot, message.document)
             if shot.id == self._shown:
                 self._shown = None  # it holds something else now
@@ -452,6 +454,10 @@ class LiveApp(WhichlayerApp):
         palette = self.panes[0].palette
         self.push_screen(OutputScreen(self.output, palette, self._output_title))
 
+    @on(OutputAsked)
+    def _output_asked(self) -> None:
+        self.action_output()
+
     def action_ranks(self) -> None:
         """Choose whose windows are shown."""
         sources = self.model.sources
@@ -489,13 +495,18 @@ class LiveApp(WhichlayerApp):
         self.push_screen(QuitScreen(self.panes[0].palette, self.feed.name), chosen)
 
 
+def _terminal_of(width: int, height: int) -> tuple[int, int]:
+    """Rows and columns of the program's terminal: what its output has on the whole screen."""
+    return max(height - 2, 1), max(width - 2, 1)
+
+
 def run_feed(
     feed: Feed, options: Options, child: Child | None = None, *, watches_gpus: bool = True
-) -> tuple[int, Choice]:
+) -> tuple[int, LiveApp]:
     """Show the windows of a feed until the user leaves.
 
     Returns:
-        0, or 130 after Ctrl-C; and what is to become of the program.
+        0, or 130 after Ctrl-C, or 128+N after signal N; and the application, for what was chosen.
 
     Raises:
         OSError: the program cannot be started.
@@ -505,7 +516,7 @@ def run_feed(
     app.run()
     if app.error is not None:
         raise app.error
-    return app.return_code or 0, app.choice
+    return app.return_code or 0, app
 
 
 def run_live(
@@ -533,13 +544,16 @@ def run_live(
     Raises:
         OSError: the program cannot be started.
     """
-    from whichlayer.tui.live.after import afterwards, name_of
+    from whichlayer.tui.live.after import afterwards, name_of, print_last
     from whichlayer.tui.live.server_feed import ServerFeed
 
     title = name or (name_of(child.command) if child is not None else "")
     feed = ServerFeed(server, title, on_demand=not recording.every)
     try:
-        status, choice = run_feed(feed, options or Options(), child, watches_gpus=local)
+        status, app = run_feed(feed, options or Options(), child, watches_gpus=local)
     finally:
         server.close()
-    return status if child is None else afterwards(child, choice, status)
+    if child is None:
+        return status
+    print_last(app.output)
+    return afterwards(child, app.choice, status)

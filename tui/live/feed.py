@@ -26,12 +26,14 @@ class Feed:
         waits_for: what is said before the first window.
         stands: what is said where no recorder tells what it does.
         records: it can be asked to record.
+        preferred: whose windows are to be shown first, or empty.
     """
 
     name = ""
     waits_for = "waiting for the first window …"
     stands = "nobody connected yet"
     records = False
+    preferred = ""
 
     def __init__(self) -> None:
         """Nothing has come."""

@@ -39,6 +39,7 @@ class FolderFeed(Feed):
         self.stands = "following the folder"
         self.folder = folder
         self._rank = rank
+        self.preferred = "" if rank is None else f"rank {rank}"
         self._look_s = look_s
         self._stopped = threading.Event()
         self._watch = FolderWatch(folder)

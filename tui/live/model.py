@@ -132,6 +132,11 @@ class LiveModel:
         self.following = False
         return True
 
+    def prefer(self, source: str) -> None:
+        """Show the windows of a source, unless the user has picked one."""
+        if not self._picked:
+            self.choose_source(source)
+
     def choose_source(self, source: str) -> None:
         """Show the windows of another source, the newest first."""
         self.source, self._picked = source, True

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rich.cells import cell_len
 from textual import events
 from textual.app import ComposeResult
+from textual.message import Message
 from textual.screen import ModalScreen
 from textual.strip import Strip
 
@@ -12,6 +13,10 @@ from whichlayer.tui.live.output_text import ProgramOutput
 from whichlayer.tui.palette import Palette
 from whichlayer.tui.view import View
 from whichlayer.tui.widgets.pane import Pane, Piece, strip_of
+
+
+class OutputAsked(Message):
+    """The user wants to see all of the output."""
 
 
 class OutputPane(Pane):
@@ -34,6 +39,10 @@ class OutputPane(Pane):
         if self.output.edition != self._painted:
             self._painted = self.output.edition
             self.refresh()
+
+    def on_click(self) -> None:
+        """All of it."""
+        self.post_message(OutputAsked())
 
     def render_line(self, y: int) -> Strip:
         """A line, the newest at the bottom; from the top while there are few."""

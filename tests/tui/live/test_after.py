@@ -4,7 +4,8 @@ import signal
 
 import pytest
 
-from whichlayer.tui.live.after import afterwards, name_of
+from whichlayer.tui.live.after import afterwards, name_of, print_last
+from whichlayer.tui.live.output_text import ProgramOutput
 from whichlayer.tui.live.quit_screen import Choice
 
 
@@ -63,3 +64,13 @@ def test_the_program_is_left_or_stopped_as_asked_and_its_status_is_ours(
 )
 def test_a_command_is_named_by_what_it_runs(command: str, name: str) -> None:
     assert name_of(command.split()) == name
+
+
+def test_the_last_lines_of_the_program_stay_in_the_terminal(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    output = ProgramOutput()
+    output.feed(b"".join(b"\x1b[31mline %d\x1b[0m\r\n" % number for number in range(50)))
+    output.feed(b"\x1b]0;title\x07ValueError: x")
+    print_last(output, 3)
+    assert capsys.readouterr().out.splitlines() == ["line 48", "line 49", "ValueError: x"]

@@ -200,7 +200,7 @@ async def test_with_a_program_quit_asks_what_becomes_of_it(
         status = None
 
         def start(self, output: object, rows: int, columns: int) -> None:
-            assert (rows, columns) == (MEDIUM[1] - 3, MEDIUM[0])
+            assert (rows, columns) == (MEDIUM[1] - 2, MEDIUM[0] - 2)
 
         def resize(self, rows: int, columns: int) -> None:
             return
