@@ -17,8 +17,8 @@ _HEIGHTS = " ▁▂▃▄▅▆▇█"
 #: Cells of the words before a line of the chart.
 _LABEL = 15
 
-#: Stretches that are listed, and from which spread on.
-_MOST, _LEAST_SPREAD = 8, 0.05
+#: Stretches that are listed, from which spread on, and from which share of a step on.
+_MOST, _LEAST_SPREAD, _LEAST_SHARE = 8, 0.05, 0.005
 
 
 def folded_sheet(analysis: Analysis, device: int, width: int) -> Sheet:
@@ -82,7 +82,9 @@ def _differences(analysis: Analysis, found: Folded) -> list[SheetLine]:
     stretches = []
     for first, stop in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
         length = np.diff(found.offset_ns[first : stop + 1])
-        stretches.append((float((spread[first:stop] * length).sum()), first, stop))
+        varies = float((spread[first:stop] * length).sum())
+        if varies >= _LEAST_SHARE * float(found.offset_ns[-1]):
+            stretches.append((varies, first, stop))
     lines = []
     for varies, first, stop in sorted(stretches, reverse=True)[:_MOST]:
         low, high = int(found.offset_ns[first]), int(found.offset_ns[stop])
