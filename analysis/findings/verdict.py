@@ -47,10 +47,13 @@ def _text(side: str, above: float, below: float, unknown: float) -> str:
     # One decimal: 19.8 % is no side, and must not read as the 20 % that is one.
     above_text, below_text = f"{100 * above:.1f} %", f"{100 * below:.1f} %"
     shares = f"{above_text} of the window in gaps above CUDA, {below_text} lost in kernels"
+    # What is not known may still be a problem, as large as one that would be a side.
+    not_known = f"{100 * unknown:.1f} % of the window is unknown or unjudged"
+    healthy = f"Healthy as far as is known: {shares}, but {not_known}."
     return {
         "above-cuda": f"Above CUDA: {shares}.",
         "below-pytorch": f"Below PyTorch: {shares}.",
         "both": f"Both sides: {shares}.",
-        "unclear": f"Unclear: {100 * unknown:.1f} % of the window is unknown or unjudged ({shares}).",
-        "healthy": f"Healthy: {shares}.",
+        "unclear": f"Unclear: {not_known} ({shares}).",
+        "healthy": healthy if unknown >= SIDE_SHARE else f"Healthy: {shares}.",
     }[side]
