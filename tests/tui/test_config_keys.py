@@ -57,11 +57,11 @@ def test_what_no_key_is_called_is_refused(wrong: str) -> None:
 
 
 def test_other_keys_reach_the_table_and_what_is_shown_of_it(tmp_path: Path) -> None:
-    use_keys(table(tmp_path, 'zoom-in = "U"\nquit = ["ctrl+x", "Y"]\n'))
+    use_keys(table(tmp_path, 'zoom-in = "f7"\nquit = ["ctrl+x", "f9"]\n'))
     by_id = {key.id: key for key in current_keys()}
-    assert by_id["zoom-in"].keys == ("U",) and by_id["quit"].shown == "ctrl+x Y"
+    assert by_id["zoom-in"].keys == ("f7",) and by_id["quit"].shown == "ctrl+x f9"
     hints = {word: shown for shown, word in footer_hints()}
-    assert hints["zoom"] == "Us" and hints["quit"] == "ctrl+x" and hints["pan"] == "ad"
+    assert hints["zoom"] == "f7/s" and hints["quit"] == "ctrl+x" and hints["pan"] == "ad"
 
 
 def test_keys_may_change_places(tmp_path: Path) -> None:
@@ -71,31 +71,31 @@ def test_keys_may_change_places(tmp_path: Path) -> None:
 
 def test_one_key_for_two_things_is_refused_with_its_line(tmp_path: Path) -> None:
     with pytest.raises(KeyClash) as caught:
-        table(tmp_path, 'pan-left = "U"\nzoom-in = "d"\n')
+        table(tmp_path, 'pan-left = "f7"\nzoom-in = "d"\n')
     assert str(caught.value) == (
         f"{tmp_path / 'a.toml'}:3: keys.zoom-in: d is also the key of pan-right (pan to later); "
         "set another key for one of the two"
     )
-    with pytest.raises(KeyClash, match=r"keys\.pan-left: U is also the key of zoom-in"):
-        table(tmp_path, 'pan-left = "U"\nzoom-in = "U"\n')
+    with pytest.raises(KeyClash, match=r"keys\.pan-left: f7 is also the key of zoom-in"):
+        table(tmp_path, 'pan-left = "f7"\nzoom-in = "f7"\n')
 
 
 async def test_the_screen_answers_to_the_keys_that_are_set(
     trace: Trace, analysis: Analysis, tmp_path: Path
 ) -> None:
-    use_keys(table(tmp_path, 'help = "U"\nright = "I"\nhits = "p"\n'))
+    use_keys(table(tmp_path, 'help = "f7"\nright = "f8"\nhits = "f10"\n'))
     async with screen_of(trace, analysis) as (app, pilot):
-        assert "U help" in text_of(app, "footer")[0]
+        assert "f7 help" in text_of(app, "footer")[0]
         await pilot.press("question_mark")
         assert not isinstance(app.screen, HelpScreen)
         before = app.look
         await pilot.press("l")
         assert app.look == before
-        await pilot.press("I")
+        await pilot.press("f8")
         assert app.look != before
-        await pilot.press("U")
+        await pilot.press("f7")
         assert isinstance(app.screen, HelpScreen)
-        assert "I         cursor one column to later" in app.screen.text
+        assert "f8        cursor one column to later" in app.screen.text
 
 
 def test_the_theme_and_the_colours_reach_the_screen(
