@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from whichlayer.analysis.errors import TraceWarning
 from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.options import Options as Options  # noqa: PLC0414  found here too
+from whichlayer.analysis.quick_values import quick
 from whichlayer.analysis.states import Role as Role  # noqa: PLC0414  likewise
 from whichlayer.analysis.states import State as State  # noqa: PLC0414  likewise
 from whichlayer.analysis.steps.model import StepTable
@@ -210,6 +211,7 @@ class Kernels:
     group: Int32
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class KernelGroup:
     """Kernels of one name and one set of shapes.

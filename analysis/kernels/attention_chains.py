@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from whichlayer.analysis.quick_values import quick
+
 #: How far from the softmax its products may be, in operators that launch kernels.
 REACH: Final = 8
 _SOFTMAX: Final = frozenset({"aten::_softmax", "aten::_safe_softmax", "aten::_masked_softmax"})
@@ -19,6 +21,7 @@ _BACKWARD: Final = frozenset({"aten::_softmax_backward_data", "aten::_masked_sof
 _BATCHED: Final = {"aten::bmm": 0, "aten::baddbmm": 1}
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Part:
     """One operator call as the search sees it.

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from whichlayer.analysis.kernels.dtypes import ITEM_BYTES, dtype_of
+from whichlayer.analysis.quick_values import quick
 
 if TYPE_CHECKING:
     from whichlayer.analysis.kernels.work import Work
@@ -29,6 +30,7 @@ class Unknown(Exception):
     """A figure that the recording does not determine; the message is the reason."""
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Tensor:
     """A tensor argument.
@@ -69,6 +71,7 @@ class Tensor:
         return self.distinct * self.item_bytes
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Launch:
     """One kernel of a call: its name, and grid and block where they are recorded."""
@@ -86,16 +89,22 @@ class Launch:
 class _Memory:
     """What was found out about a call, shared by its copies."""
 
-    __slots__ = ("alone", "looked", "tensors")
+    __slots__ = ("alone", "looked", "shapes", "strange", "tensors")
 
     def __init__(self) -> None:
-        self.tensors: dict[int, Tensor | None] = {}
+        #: By argument; None until somebody asks.
+        self.tensors: list[Tensor | None] | None = None
+        #: See ``OpCall.strange``.
+        self.strange = ""
+        #: See ``OpCall.shape_key``.
+        self.shapes: tuple[object, ...] = ()
         #: Whether somebody looked at what the call launched, or at its neighbour.
         self.looked = False
         #: See ``work_alone``.
         self.alone: tuple[Work, bool] | None = None
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class OpCall:
     """One recorded call of an operator.
@@ -138,7 +147,7 @@ class OpCall:
         return cls(
             name=name,
             dims=dims,
-            types=tuple(item if isinstance(item, str) else "" for item in types),
+            types=tuple([item if isinstance(item, str) else "" for item in types]),
             concrete=_sequence(concrete) if isinstance(concrete, list | tuple) else None,
             strides=_sequence(strides) if isinstance(strides, list | tuple) else None,
             _launches=tuple(launches),
@@ -188,22 +197,38 @@ class OpCall:
     def tensor(self, index: int) -> Tensor | None:
         """The tensor at a position, or None where that argument is something else."""
         tensors = self.memory.tensors
-        if index in tensors:
-            return tensors[index]
-        found = tensors[index] = self._parsed(index)
-        return found
+        if tensors is None:
+            tensors = self._read()
+        return tensors[index] if 0 <= index < len(tensors) else None
 
-    def _parsed(self, index: int) -> Tensor | None:
-        if not 0 <= index < self.arguments:
-            return None
-        spelling = self.types[index]
-        dtype = dtype_of(spelling)
-        shape = _shape(self.dims[index])
-        if dtype is None or shape is None:
-            return None
-        if not shape and spelling[:1].isupper():
-            return None  # files of 2021 write numbers as "Int", "Bool", "Double"
-        return Tensor(shape, dtype, self._strides(index, len(shape)))
+    @property
+    def shape_key(self) -> tuple[object, ...]:
+        """Equal for calls whose recorded shapes are: something hashable for each argument."""
+        if self.memory.tensors is None:
+            self._read()
+        return self.memory.shapes
+
+    def _read(self) -> list[Tensor | None]:
+        """Read all arguments, once for all copies of the call."""
+        memory, types, strides = self.memory, self.types, self.strides
+        shapes = [_shape(size) for size in self.dims]
+        pairs = zip(self.dims, shapes, strict=True)
+        memory.shapes = tuple([repr(size) if one is None else one for size, one in pairs])
+        found: list[Tensor | None] = []
+        for index, (spelling, shape) in enumerate(zip(types, shapes, strict=False)):
+            tensor = None
+            if shape is not None:
+                dtype = dtype_of(spelling)
+                if dtype is None:
+                    if shape and spelling and not memory.strange:
+                        memory.strange = spelling
+                # Files of 2021 write numbers as "Int", "Bool", "Double".
+                elif shape or not spelling[:1].isupper():
+                    laid = self._strides(index, len(shape)) if strides is not None else None
+                    tensor = Tensor(shape, dtype, laid)
+            found.append(tensor)
+        memory.tensors = found
+        return found
 
     def need(self, index: int) -> Tensor:
         """The tensor at a position.
@@ -222,18 +247,18 @@ class OpCall:
 
     def tensors(self, start: int = 0, stop: int | None = None) -> list[Tensor]:
         """All tensors among the arguments start to stop."""
-        last = self.arguments if stop is None else min(stop, self.arguments)
-        found = (self.tensor(index) for index in range(start, last))
-        return [tensor for tensor in found if tensor is not None]
+        tensors = self.memory.tensors
+        if tensors is None:
+            tensors = self._read()
+        if stop is None and not start:
+            return [one for one in tensors if one is not None]
+        return [one for one in tensors[start:stop] if one is not None]
 
     def strange(self) -> str:
         """The type of the first argument with a shape whose type nobody knows, or empty."""
-        for index in range(self.arguments):
-            if self.dims[index] and self.types[index] and self.tensor(index) is None:
-                shape = _shape(self.dims[index])
-                if shape and dtype_of(self.types[index]) is None:
-                    return self.types[index]
-        return ""
+        if self.memory.tensors is None:
+            self._read()
+        return self.memory.strange
 
     def shapes(self, index: int) -> list[tuple[int, ...]] | None:
         """Shapes of a list of tensors, or None where the profiler did not print them."""

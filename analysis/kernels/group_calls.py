@@ -9,6 +9,8 @@ from math import isnan
 import numpy as np
 from numpy.typing import NDArray
 
+from whichlayer.analysis.quick_values import quick
+
 Int64 = NDArray[np.int64]
 Int32 = NDArray[np.int32]
 
@@ -35,6 +37,7 @@ class GroupInput:
         return inside
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class GroupCalls:
     """The calls of one group.
@@ -127,9 +130,10 @@ class Members:
         spread = self.lengths[high - 1 - tenth] - self.lengths[low + tenth]
         told = (count >= FEWEST) & (median > 0)
         variability = np.divide(spread, median, out=np.full(len(count), np.nan), where=told)
+        pieces = zip(low.tolist(), high.tolist(), strict=True)
         return map(
             GroupCalls,
-            np.split(self.rows, low[1:]),
+            [self.rows[begin:end] for begin, end in pieces],
             self.first.tolist(),
             self.by_length[middle].tolist(),
             count.tolist(),

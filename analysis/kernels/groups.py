@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,21 +74,20 @@ def build_groups(
     lost = np.zeros(count, np.int64)
     np.add.at(lost, place[inverse], loss[index])
     members = Members.sorted_by(group[index], given.row[index], given, index)
-    describe = _Describer(trace, given.total_ns, shapes, calls)
-    lead = index[members.lead]
+    describe = _Describer(trace, given.total_ns, calls)
+    lead, found = index[members.lead], list(members.calls())
+    owner = [measured[which] if which >= 0 else None for which in population[lead].tolist()]
+    seen = _seen(trace, given.op_row[lead], found, owner, shapes)
     columns = zip(
-        population[lead].tolist(), given.role[lead].tolist(), given.op_row[lead].tolist(),
+        found, seen, owner, population[lead].tolist(), given.role[lead].tolist(),
         total[by_time].tolist(), lost.tolist(), strict=True,
     )  # fmt: skip
     groups = []
-    for call, (which, role, operator, total_ns, lost_ns) in zip(
-        members.calls(), columns, strict=True
-    ):
-        own = measured[which] if which >= 0 else None
+    for call, one, own, which, role, total_ns, lost_ns in columns:
         if own is None:
-            groups.append(describe.unjudged(call, role, operator, total_ns))
+            groups.append(describe.unjudged(call, one, role, total_ns))
         else:
-            groups.append(describe.judged(call, operator, total_ns, lost_ns, own, rulings[which]))
+            groups.append(describe.judged(call, one, total_ns, lost_ns, own, rulings[which]))
     return group, tuple(groups)
 
 
@@ -100,24 +99,62 @@ def _second_key(trace: Trace, given: GroupInput, population: Int64) -> Int64:
     return np.where(population >= 0, population, -2 - details)
 
 
+class _Seen(NamedTuple):
+    """What the recording holds of a group's calls.
+
+    Attributes:
+        name: of the kernel.
+        kernel: it is one, and no copy.
+        operator: ``name_id`` and ``detail_id`` of the operator, or None.
+        typical: ``detail_id`` of the typical call.
+        shape: how that was launched, or None.
+    """
+
+    name: str
+    kernel: bool
+    operator: tuple[int, int] | None
+    typical: int
+    shape: LaunchShape | None
+
+
+def _seen(
+    trace: Trace,
+    op_row: Int32,
+    calls: Sequence[GroupCalls],
+    measured: Sequence[Measured | None],
+    shapes: LaunchShapes,
+) -> list[_Seen]:
+    lead = np.array([call.lead for call in calls], np.int64)
+    typical = np.array([call.typical for call in calls], np.int64)
+    known = (op_row >= 0).tolist()
+    pairs = zip(trace.name_id[op_row].tolist(), trace.detail_id[op_row].tolist(), strict=True)
+    return list(
+        map(
+            _Seen,
+            [trace.strings[name] for name in trace.name_id[lead].tolist()],
+            (trace.kind[lead] == _KERNEL).tolist(),
+            [pair if is_known else None for pair, is_known in zip(pairs, known, strict=True)],
+            trace.detail_id[typical].tolist(),
+            shapes.of(typical, [one.peaks.vendor if one is not None else "" for one in measured]),
+        )
+    )
+
+
 class _Describer:
     """Puts groups into words and figures; what many of them share is read once."""
 
-    def __init__(self, trace: Trace, total_ns: int, shapes: LaunchShapes, calls: Calls) -> None:
+    def __init__(self, trace: Trace, total_ns: int, calls: Calls) -> None:
         self._trace = trace
         self._total_ns = total_ns
         self._operators: dict[tuple[int, int], tuple[str, str]] = {}
         self._numbers: dict[str, LaunchNumbers] = {}
-        self._shapes = shapes
         self._calls = calls
 
-    def unjudged(self, call: GroupCalls, role: int, op_row: int, total_ns: int) -> KernelGroup:
+    def unjudged(self, call: GroupCalls, seen: _Seen, role: int, total_ns: int) -> KernelGroup:
         """A collective or a transfer: what it costs is told by the gaps around it."""
-        trace = self._trace
-        name, detail = trace.name(call.lead), trace.detail(call.lead)
-        kernel = bool(trace.kind[call.lead] == _KERNEL)
+        name, kernel, detail = seen.name, seen.kernel, self._trace.detail(call.lead)
         size = -1 if kernel else bytes_of(detail)
-        operator, shapes = self._operator(op_row)
+        operator, shapes = self._operator(seen)
         communicates = role == _COMM
         return KernelGroup(
             name=name,
@@ -156,20 +193,18 @@ class _Describer:
     def judged(
         self,
         call: GroupCalls,
-        op_row: int,
+        seen: _Seen,
         total_ns: int,
         lost_ns: int,
         measured: Measured,
         ruling: Ruling,
     ) -> KernelGroup:
         """A group of the device's own work."""
-        trace = self._trace
-        name, kernel = trace.name(call.lead), bool(trace.kind[call.lead] == _KERNEL)
-        operator, shapes = self._operator(op_row)
+        trace, name, kernel, shape = self._trace, seen.name, seen.kernel, seen.shape
+        operator, shapes = self._operator(seen)
         size = -1 if kernel else bytes_of(trace.detail(call.lead))
         lost = lost_ns if ruling.judged else 0
         vendor = measured.peaks.vendor
-        shape = self._shapes.of(call.typical, vendor)
         fits = _residency(shape, measured)
         cuda = ruling.layer == Layer.CUDA and lost > 0 and kernel
         return KernelGroup(
@@ -197,7 +232,7 @@ class _Describer:
             why=_why(measured, ruling),
             flags=ruling.flags,
             rows=call.rows,
-            recorded_occupancy=_recorded_occupancy(trace.detail(call.typical)),
+            recorded_occupancy=_recorded_occupancy(trace.detail_by_id(seen.typical)),
             limiter=fits.limiter if fits is not None else "",
             blocks=shape.blocks if shape is not None else None,
             resident_blocks=fits.resident if fits is not None else None,
@@ -213,14 +248,13 @@ class _Describer:
     def _share(self, total_ns: int) -> float:
         return total_ns / self._total_ns if self._total_ns > 0 else 0.0
 
-    def _operator(self, row: int) -> tuple[str, str]:
-        if row < 0:
+    def _operator(self, seen: _Seen) -> tuple[str, str]:
+        key = seen.operator
+        if key is None:
             return "", ""
-        trace = self._trace
-        key = int(trace.name_id[row]), int(trace.detail_id[row])
         found = self._operators.get(key)
         if found is None:
-            found = trace.name(row), shapes_text(self._calls.of(*key))
+            found = self._trace.strings[key[0]], shapes_text(self._calls.of(*key))
             self._operators[key] = found
         return found
 
@@ -235,7 +269,7 @@ def _residency(shape: LaunchShape | None, measured: Measured) -> Residency | Non
     if shape is None or peaks.sm is None:
         return None
     known = measured.residency
-    if known is not None and known.shape == shape:
+    if known is not None and (known.shape is shape or known.shape == shape):
         return known
     return residency(shape, peaks.sm, peaks.units)
 
@@ -273,11 +307,13 @@ def shapes_text(call: OpCall) -> str:
     parts: list[str] = []
     for index in range(call.arguments):
         tensor = call.tensor(index)
-        shapes = call.shapes(index) if tensor is None else None
-        if tensor is not None and tensor.shape:
-            parts.append(f"{tensor.dtype}[{','.join(map(str, tensor.shape))}]")
-        elif shapes:
+        if tensor is not None:
+            if tensor.shape:
+                parts.append(f"{tensor.dtype}[{','.join(map(str, tensor.shape))}]")
+        elif shapes := call.shapes(index):
             parts.append(f"{len(shapes)} x [{','.join(map(str, shapes[0]))}]")
+        if len(parts) > _SHAPES_SHOWN:
+            break
     more = " …" if len(parts) > _SHAPES_SHOWN else ""
     return " ".join(parts[:_SHAPES_SHOWN]) + more
 

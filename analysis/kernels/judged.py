@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 from whichlayer.analysis.kernels.measure import Measured
 from whichlayer.analysis.kernels.ruling import Ruling
+from whichlayer.analysis.quick_values import quick
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class JudgedCalls:
     """One population of calls with what was said of it.

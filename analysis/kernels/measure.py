@@ -13,6 +13,7 @@ from whichlayer.analysis.kernels.marks import tensor_cores
 from whichlayer.analysis.kernels.occupancy import Residency
 from whichlayer.analysis.kernels.peaks import DeviceMatch
 from whichlayer.analysis.kernels.work import Work
+from whichlayer.analysis.quick_values import quick
 
 #: Share of the data sheet's bandwidth that a well-made kernel reaches.
 ATTAINABLE_BANDWIDTH: Final = 0.9
@@ -44,6 +45,7 @@ class Floor:
         return self.ns if self.measured else min(self.ns, self.least_ns)
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Measured:
     """One population of calls.
@@ -106,14 +108,13 @@ class Measured:
 
     def compute_ns_at(self, rate: float | None) -> float:
         """Time that its flops take at ``eff`` of a dense rate in TFLOP/s; 0 where unknown."""
-        if self.work.flops is None or not rate:
-            return 0.0
-        return self.work.flops / (self.peaks.eff * rate * 1e3)
+        flops = self.work.flops
+        return 0.0 if flops is None or not rate else flops / (self.peaks.eff * rate * 1e3)
 
     @property
     def compute_ns(self) -> float:
         """Time that its flops take at the attainable rate of its precision."""
-        return self.compute_ns_at(self.rate)
+        return 0.0 if self.work.flops is None else self.compute_ns_at(self.rate)
 
     @property
     def floor_ns(self) -> float:
@@ -135,28 +136,25 @@ class Measured:
     @property
     def above_ridge(self) -> bool:
         """Whether its flops take longer than its bytes."""
-        return self.compute_ns > self.memory_ns
+        return self.work.flops is not None and self.compute_ns > self.memory_ns
 
     @property
     def gbps(self) -> float | None:
         """Achieved bandwidth."""
-        if self.work.bytes is None or self.time_ns <= 0:
-            return None
-        return self.work.bytes / self.time_ns
+        size, time = self.work.bytes, self.time_ns
+        return None if size is None or time <= 0 else size / time
 
     @property
     def tflops(self) -> float | None:
         """Achieved rate."""
-        if self.work.flops is None or self.time_ns <= 0:
-            return None
-        return self.work.flops / self.time_ns / 1e3
+        flops, time = self.work.flops, self.time_ns
+        return None if flops is None or time <= 0 else flops / time / 1e3
 
     @property
     def bandwidth_share(self) -> float | None:
         """Of the data sheet's bandwidth."""
-        if self.gbps is None or not self.peaks.bandwidth_gbps:
-            return None
-        return self.gbps / self.peaks.bandwidth_gbps
+        speed, peak = self.gbps, self.peaks.bandwidth_gbps
+        return None if speed is None or not peak else speed / peak
 
     @property
     def busy_share(self) -> float:
@@ -168,14 +166,17 @@ class Measured:
     @property
     def rate_share(self) -> float | None:
         """Of the dense rate of its precision."""
-        if self.tflops is None or not self.rate:
+        speed = self.tflops
+        if speed is None:
             return None
-        return self.tflops / self.rate
+        rate = self.rate
+        return speed / rate if rate else None
 
     @property
     def eff_share(self) -> float | None:
         """Of what good large products reach on this card."""
-        return None if self.rate_share is None else self.rate_share / self.peaks.eff
+        share = self.rate_share
+        return None if share is None else share / self.peaks.eff
 
     @property
     def efficiency(self) -> float | None:
@@ -185,10 +186,10 @@ class Measured:
         """
         if self.above_ridge:
             return self.eff_share
-        moving = self.time_ns - self.launches * self.floor.excused_ns
-        if self.memory_ns <= 0 or moving <= 0:
+        moving, needed = self.time_ns - self.launches * self.floor.excused_ns, self.memory_ns
+        if needed <= 0 or moving <= 0:
             return None
-        return min(1.0, self.memory_ns * ATTAINABLE_BANDWIDTH / moving)
+        return min(1.0, needed * ATTAINABLE_BANDWIDTH / moving)
 
     @property
     def has_products(self) -> bool:
@@ -206,6 +207,7 @@ class Measured:
 
 def memory_ns(work: Work, peaks: DeviceMatch) -> float:
     """Time that bytes take at the attainable bandwidth; 0 where either is unknown."""
-    if work.bytes is None or not peaks.bandwidth_gbps:
+    size, peak = work.bytes, peaks.bandwidth_gbps
+    if size is None or not peak:
         return 0.0
-    return (work.most or work.bytes) / (ATTAINABLE_BANDWIDTH * peaks.bandwidth_gbps)
+    return (work.most or size) / (ATTAINABLE_BANDWIDTH * peak)

@@ -17,11 +17,13 @@ from operator import itemgetter
 from typing import Any, Final
 
 from whichlayer.analysis.kernels.sm_limits import WARP, SmLimits
+from whichlayer.analysis.quick_values import quick
 
 #: More than any launch has; larger figures are damaged input.
 _LARGEST_GRID: Final = 1 << 62
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class LaunchShape:
     """How a kernel was launched.
@@ -49,10 +51,10 @@ class LaunchShape:
             in_threads: the grid counts threads (``hipExtModuleLaunchKernel``).
         """
         grid, block = _sizes(detail.get("grid")), _sizes(detail.get("block"))
-        if not grid or not block:
+        if grid is None or block is None:
             return None
         if in_threads:
-            grid = tuple(-(-g // b) for g, b in zip(grid, block, strict=False))
+            grid = [-(-g // b) for g, b in zip(grid, block, strict=False)]
         blocks, threads = math.prod(grid), math.prod(block)
         if not 0 < blocks <= _LARGEST_GRID or not 0 < threads <= 1024:
             return None
@@ -64,6 +66,7 @@ class LaunchShape:
         )
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Residency:
     """What of a launch fits the card at once.
@@ -145,15 +148,16 @@ def _round_up(value: int, unit: int) -> int:
     return -(-value // unit) * unit
 
 
-def _sizes(value: Any) -> tuple[int, ...]:
+def _sizes(value: Any) -> list[int] | tuple[int, ...] | None:
+    """One to three positive integers as they are; None for anything else."""
     if not isinstance(value, list | tuple) or not 1 <= len(value) <= 3:
-        return ()
-    if set(map(type, value)) != {int} or min(value) <= 0:
-        return ()
-    return tuple(value)
+        return None
+    for size in value:
+        if type(size) is not int or size <= 0:
+            return None
+    return value
 
 
 def _count(value: Any, most: int) -> int | None:
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= most:
-        return None
-    return value
+    """A count as recorded; None where it is none, or more than there can be."""
+    return value if type(value) is int and 0 <= value <= most else None

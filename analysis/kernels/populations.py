@@ -20,6 +20,7 @@ from whichlayer.analysis.kernels.occupancy import LaunchShape, Residency, reside
 from whichlayer.analysis.kernels.peaks import DeviceMatch
 from whichlayer.analysis.kernels.units import Units, describe_unit, unit_heads
 from whichlayer.analysis.kernels.work import OpCall, Work
+from whichlayer.analysis.quick_values import quick
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import SliceKind
 
@@ -82,21 +83,18 @@ class Populations:
                 kernels, work.precision, peaks.vendor, has_tf32="tf32" in peaks.tflops
             )
         tensors = call.tensors()
+        shapes = tuple([tensor.shape for tensor in tensors])
+        items = [tensor.item_bytes for tensor in tensors]
+        counts = [math.prod(shape) for shape in shapes]
         self.work.append(work)
         self.operator.append(call.name)
         self.kernels.append(kernels)
         self.precision.append(precision)
-        self.part.append(
-            Part(
-                call.name,
-                work.category,
-                tuple(tensor.shape for tensor in tensors),
-                tensors[0].item_bytes if tensors else 0,
-            )
-        )
+        self.part.append(Part(call.name, work.category, shapes, items[0] if items else 0))
         self.kind.append(copy_kind(call, work))
-        self.result.append(max((one.shape for one in tensors), key=math.prod, default=()))
-        self.inputs.append(tuple((one.shape, one.count * one.item_bytes) for one in tensors))
+        self.result.append(shapes[counts.index(max(counts))] if counts else ())
+        sizes = [count * item for count, item in zip(counts, items, strict=True)]
+        self.inputs.append(tuple(zip(shapes, sizes, strict=True)))
         self.blocks.append(shape.blocks if shape is not None else 0)
         self.residency.append(
             residency(shape, peaks.sm, peaks.units) if shape is not None and peaks.sm else None
@@ -130,6 +128,7 @@ class Populations:
         return with_proven_precision(found)
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Among:
     """A population among all others; attributes as in ``Measured``."""
@@ -175,19 +174,21 @@ def describe(
     of_old = np.zeros(len(units.first), np.int64)
     first: list[int] = []
     found = Populations()
+    heads = list(unit_heads(trace, row, units))
     matches = match[units.members[units.offsets[units.first]]].tolist()
-    lists = zip(units.first.tolist(), matches, unit_heads(trace, row, units), strict=True)
-    for index, (unit, at, head) in enumerate(lists):
-        rows = head.rows
-        names = [int(trace.name_id[one]) for one in rows]
-        call, shapes, work = describe_unit(trace, head, calls)
-        identity = (call.name, shapes, work, at, tuple(sorted(names)))
+    longest = np.array([_longest(trace, head.rows) for head in heads], np.int64)
+    shapes = launches.of(longest, [peaks[at].vendor for at in matches])
+    strings = trace.strings
+    lists = zip(units.first.tolist(), matches, heads, shapes, strict=True)
+    for index, (unit, at, head, shape) in enumerate(lists):
+        call, told, work = describe_unit(trace, head, calls)
+        names = tuple(sorted(head.names))
+        identity = (call.name, told, work, at, names)
         place = places.setdefault(identity, len(first))
         of_old[index] = place
         if place == len(first):
             first.append(unit)
-            kernels = tuple(sorted({trace.strings[name] for name in names}))
-            shape = launches.of(_longest(trace, rows), peaks[at].vendor)
+            kernels = tuple(sorted({strings[name] for name in names}))
             found.add(call, kernels, work, at, peaks[at], shape)
     population = of_old[units.population] if len(of_old) else units.population
     return replace(units, population=population, first=np.array(first, np.int64)), found

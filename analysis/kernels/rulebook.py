@@ -24,7 +24,7 @@ class Rulebook:
 
     Attributes:
         avoidable: rules that decide before anything is known of bytes, by precedence.
-        ordered: all rules, by precedence.
+        ordered: all rules that look at one kernel, by precedence.
         off: ids of rules that label nothing.
         at_roof: thresholds of ``at-roof``; None where that rule is off, and nothing short of
             the ideal is good enough.
@@ -55,7 +55,7 @@ class Rulebook:
         drifts = enabled(options, "kernel-drift")
         return cls(
             tuple(entry for entry in on if getattr(entry[0], "AVOIDABLE", False)),
-            on,
+            tuple(entry for entry in on if not hasattr(entry[0], "find")),
             options.rules_off,
             thresholds(options, "at-roof") if enabled(options, "at-roof") else None,
             threshold(options, "kernel-drift", "slower") if drifts else None,

@@ -17,6 +17,7 @@ from whichlayer.analysis.kernels.marks import takes_shortcuts
 from whichlayer.analysis.kernels.measure import ROOF_BANDWIDTH, Measured
 from whichlayer.analysis.kernels.rulebook import Rulebook, default_rulebook
 from whichlayer.analysis.layers import Layer
+from whichlayer.analysis.quick_values import quick
 
 #: Clocks and rounding may carry a rate this far above the data sheet honestly (rules Q10).
 RATE_SLACK: Final = 1.1
@@ -25,6 +26,7 @@ CONSUMER_RATE_SLACK: Final = 1.3
 BANDWIDTH_SLACK: Final = 1.02
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Ruling:
     """What is said of a population of calls.
@@ -120,25 +122,27 @@ def _flags_with(
 
 
 def _flags(measured: Measured, book: Rulebook) -> tuple[str, ...]:
-    marks = [f"{measured.work.bound}-bound"] if measured.work.bound else []
-    if (measured.bandwidth_share or 0.0) > BANDWIDTH_SLACK and measured.work.least is not None:
+    work = measured.work
+    marks = [f"{work.bound}-bound"] if work.bound else []
+    if work.least is not None and (measured.bandwidth_share or 0.0) > BANDWIDTH_SLACK:
         marks.append("above-roof")
-    if any(takes_shortcuts(name) for name in measured.kernels):
+    if any(map(takes_shortcuts, measured.kernels)):
         marks.append("winograd-or-fft")  # fewer products than the definition says
     if measured.overlapped:
         marks.append("overlapped")
     if book.drift is not None and (measured.drift or 0.0) > book.drift:
         marks.append("drift")
-    if measured.peaks.eff_assumed and measured.work.flops is not None:
+    if work.flops is not None and measured.peaks.eff_assumed:
         marks.append("eff-assumed")
     return tuple(marks)
 
 
 def bound_of(measured: Measured) -> str:
     """What limits it: ``memory``, ``compute`` or, without any figure, ``unknown``."""
-    if measured.memory_ns <= 0 and measured.compute_ns <= 0:
+    memory, compute = measured.memory_ns, measured.compute_ns
+    if memory <= 0 and compute <= 0:
         return "unknown"
-    return "compute" if measured.above_ridge else "memory"
+    return "compute" if compute > memory else "memory"
 
 
 def _doubt(measured: Measured, book: Rulebook) -> tuple[str, str] | None:
@@ -212,16 +216,14 @@ def _unproven(measured: Measured, book: Rulebook) -> tuple[str, str] | None:
 def figures_of(measured: Measured) -> str:
     """Its rates against the data sheet, in words."""
     parts = []
-    if measured.bandwidth_share is not None and measured.gbps is not None:
-        speed = f"{measured.gbps / 1e3:.3g} TB/s" if measured.gbps >= 1e3 else ""
-        speed = speed or f"{measured.gbps:.3g} GB/s"
-        said = f"{speed}, {measured.bandwidth_share:.0%} of the data sheet"
+    moved, share = measured.gbps, measured.bandwidth_share
+    if share is not None and moved is not None:
+        speed = f"{moved / 1e3:.3g} TB/s" if moved >= 1e3 else f"{moved:.3g} GB/s"
+        said = f"{speed}, {share:.0%} of the data sheet"
         if measured.work.most is not None:
             said += f" (up to {measured.busy_share:.0%} if an argument is input and output)"
         parts.append(said)
-    if measured.rate_share is not None and measured.tflops is not None:
-        parts.append(
-            f"{measured.tflops:.3g} TFLOP/s {measured.precision}, "
-            f"{measured.rate_share:.0%} of the data sheet"
-        )
+    done, share = measured.tflops, measured.rate_share
+    if share is not None and done is not None:
+        parts.append(f"{done:.3g} TFLOP/s {measured.precision}, {share:.0%} of the data sheet")
     return "; ".join(parts)

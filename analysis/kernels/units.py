@@ -25,6 +25,7 @@ from whichlayer.analysis.kernels.numbering import (
     number_pairs,
 )
 from whichlayer.analysis.kernels.work import Work, has_model, work_alone, work_of
+from whichlayer.analysis.quick_values import quick
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import SliceKind
 
@@ -255,32 +256,37 @@ def _by_pair(
         names, details = trace.name_id[rows], trace.detail_id[rows]
         inverse, count = number_pairs(names, details)
         first = first_of(inverse, count)
-        result = np.zeros(count, np.bool_)
-        pairs = zip(names[first].tolist(), details[first].tolist(), strict=True)
-        for index, (name, detail) in enumerate(pairs):
-            if (name, detail) not in answers:
-                answers[name, detail] = ask(calls.of(name, detail))
-            result[index] = answers[name, detail]
-        return result[inverse]
+        result = []
+        for pair in zip(names[first].tolist(), details[first].tolist(), strict=True):
+            answer = answers.get(pair)
+            if answer is None:
+                answer = answers[pair] = ask(calls.of(*pair))
+            result.append(answer)
+        return np.array(result, np.bool_)[inverse]
 
     return known
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class UnitHead:
     """What tells the work of one unit of a population.
 
     Attributes:
         rows: trace rows of its activities.
+        names: ``name_id`` of each.
         kind: of the first of them.
         operator: trace row of its operator, -1 where none.
+        called: ``name_id`` and ``detail_id`` of that operator; anything where there is none.
         context: trace row of the operator that tells what that one left out, -1 where none.
         layout: these are the kernels that rearrange tensors within a convolution.
     """
 
     rows: list[int]
+    names: list[int]
     kind: int
     operator: int
+    called: tuple[int, int]
     context: int
     layout: bool
 
@@ -291,10 +297,14 @@ def unit_heads(trace: Trace, row: Int32, units: Units) -> Iterator[UnitHead]:
     lead = row[units.members[low]]
     several = np.flatnonzero(high - low > 1).tolist()
     rows = [[one] for one in lead.tolist()]
+    names = [[one] for one in trace.name_id[lead].tolist()]
     for at in several:
-        rows[at] = row[units.members[low[at] : high[at]]].tolist()
+        found = row[units.members[low[at] : high[at]]]
+        rows[at], names[at] = found.tolist(), trace.name_id[found].tolist()
+    operator = units.operator_row[units.first]
+    called = zip(trace.name_id[operator].tolist(), trace.detail_id[operator].tolist(), strict=True)
     columns = zip(
-        rows, trace.kind[lead].tolist(), units.operator_row[units.first].tolist(),
+        rows, names, trace.kind[lead].tolist(), operator.tolist(), called,
         units.context_row[units.first].tolist(), units.layout[units.first].tolist(), strict=True,
     )  # fmt: skip
     return (UnitHead(*column) for column in columns)
@@ -310,19 +320,17 @@ def describe_unit(
         return _NO_CALL, (), Work(reason=_no_operator(trace, unit.rows[0]))
     if trace.producer == "nsight" and not trace.detail(unit.operator):
         return OpCall(trace.name(unit.operator), (), ()), (), Work(reason=_NSIGHT)
-    call = _recorded(trace, calls, unit.operator)
+    call = calls.of(*unit.called)
     work, alone = work_alone(call)
     if alone and not unit.layout and unit.context < 0:
-        return call, (repr(call.dims), call.types, ()), work
-    around = _recorded(trace, calls, unit.context) if unit.context >= 0 else None
+        return call, (call.shape_key, call.types, ()), work
+    around = None
+    if unit.context >= 0:
+        around = calls.of(int(trace.name_id[unit.context]), int(trace.detail_id[unit.context]))
     call = call.launching(_launches(trace, unit.rows), around)
-    beside = (repr(around.dims), around.types) if around is not None else ()
-    shapes = (repr(call.dims), call.types, beside)
+    beside = (around.shape_key, around.types) if around is not None else ()
+    shapes = (call.shape_key, call.types, beside)
     return call, shapes, layout_work(call) if unit.layout else work_of(call)
-
-
-def _recorded(trace: Trace, calls: Calls, row: int) -> OpCall:
-    return calls.of(int(trace.name_id[row]), int(trace.detail_id[row]))
 
 
 # A member of an IntEnum is looked up slowly.

@@ -16,6 +16,7 @@ from typing import Final
 
 from whichlayer.analysis.kernels.calls import OpCall, Tensor, Unknown, broadcast
 from whichlayer.analysis.plugins import load_plugin_models, report_model
+from whichlayer.analysis.quick_values import quick
 
 __all__ = ["OpCall", "Tensor", "Unknown", "Work", "broadcast", "has_model", "operator", "work_of"]
 
@@ -23,6 +24,7 @@ __all__ = ["OpCall", "Tensor", "Unknown", "Work", "broadcast", "has_model", "ope
 _LARGEST: Final = 1 << 62
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Work:
     """What a call has to do.
