@@ -15,6 +15,9 @@ from whichlayer.analysis.report.text_findings import lost_text
 from whichlayer.analysis.report.units import share_text, time_text
 from whichlayer.analysis.results import Analysis, Budget, Finding, GapKind
 
+LEAST_JUDGED = 0.5
+"""Of the time in which kernels run, so much has to be judged before ``min_roof`` can hold."""
+
 ANY = "any"
 """In place of a rule: no finding at all."""
 
@@ -119,7 +122,7 @@ def _layers(analysis: Analysis, limits: Limits) -> Iterator[Outcome]:
     for layer, allowed in limits.max_layer.items():
         lost = budget.lost_to(layer)
         text = (
-            f"max-layer {layer.id}: {share_text(lost, budget.total_ns)} of the window is lost to "
+            f"max-layer {layer.id}: {_beside(lost / budget.total_ns, allowed)} of the window is lost to "
             f"it ({time_text(lost)}), allowed {_percent(allowed)}"
         )
         worst = next((one for one in analysis.findings if one.layer == layer), None)
@@ -134,14 +137,20 @@ def _roof(budget: Budget, limits: Limits) -> Iterator[Outcome]:
         return
     share = roof_share(budget)
     asked = f"asked {_percent(limits.min_roof)}"
+    record = "(record shapes, and name the GPU with --device-model)"
     if share is None:
-        why = "no kernel is judged (record shapes, and name the GPU with --device-model)"
+        why = f"no kernel is judged {record}"
         yield Outcome("min-roof", True, f"min-roof: cannot be told: {why}, {asked}")
         return
-    text = f"min-roof: well-made kernels would need {share_text(share)} of the judged time, {asked}"
+    judged = budget.at_roof_ns + sum(budget.loss_ns.values())
+    busy = judged + budget.unjudged_ns
+    text = f"min-roof: well-made kernels would need {_beside(share, limits.min_roof)} of the judged time, {asked}"
     if budget.unjudged_ns:
-        unjudged = share_text(budget.unjudged_ns, budget.total_ns)
-        text += f" ({unjudged} of the window is unjudged)"
+        text += f"; {share_text(budget.unjudged_ns, busy)} of the busy time is unjudged"
+    if share >= limits.min_roof and judged < LEAST_JUDGED * busy:
+        text = f"min-roof: cannot be told: {text.removeprefix('min-roof: ')} {record}"
+        yield Outcome("min-roof", True, text)
+        return
     yield Outcome("min-roof", share < limits.min_roof, text)
 
 
@@ -149,6 +158,19 @@ def _found(finding: Finding) -> str:
     place = f", {finding.where}" if str(finding.where) else ""
     lost = lost_text(finding, " of the window")
     return f"{finding.rule}: {finding.title} ({lost}{place}, confidence {finding.confidence})"
+
+
+def _beside(share: float, limit: float) -> str:
+    """A share with as many digits as tell it from its limit.
+
+    >>> _beside(0.2904, 0.29), _beside(0.5, 0.29), _beside(0.29, 0.29)
+    ('29.04 %', '50.0 %', '29.0 %')
+    """
+    for digits in range(1, 9):
+        text = f"{100 * share:.{digits}f}"
+        if share == limit or float(text) != round(100 * limit, 9):
+            return f"{text} %" if digits > 1 else share_text(share)
+    return share_text(share)
 
 
 def _percent(share: float) -> str:

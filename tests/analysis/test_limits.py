@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -89,3 +90,18 @@ def test_a_roof_without_judged_kernels_is_broken_and_says_what_to_record(tmp_pat
     program.kernel("k", 0.0, 100.0)
     (outcome,) = hold_to(analyse(program.trace(tmp_path)), Limits(min_roof=0.1))
     assert outcome.broken and "record shapes" in outcome.text
+
+
+def test_a_roof_that_most_kernels_were_not_held_to_does_not_pass() -> None:
+    slow = sample("memory-bound-slow")
+    budget = replace(slow.budget, unjudged_ns=100 * slow.budget.total_ns)
+    (outcome,) = hold_to(replace(slow, budget=budget), Limits(min_roof=0.01))
+    assert outcome.broken and "cannot be told" in outcome.text
+
+
+def test_a_breach_never_reads_like_what_is_allowed(loader: Analysis) -> None:
+    lost = loader.budget.lost_to(Layer.RUNTIME) / loader.budget.total_ns
+    allowed = round(lost - 0.0001, 3)
+    (outcome,) = hold_to(loader, Limits(max_layer={Layer.RUNTIME: allowed}))
+    shown = float(outcome.text.partition(": ")[2].partition(" %")[0])
+    assert shown != round(100 * allowed, 6) or not outcome.broken
