@@ -18,7 +18,7 @@ from whichlayer.analysis.replay.schedule import Bool, CallKind, Calls, Int64, Sc
 from whichlayer.analysis.replay.streams import device_timing
 from whichlayer.analysis.replay.threads import find_handovers, previous_calls
 from whichlayer.analysis.replay.timing import launch_model
-from whichlayer.analysis.replay.waits import return_times, wait_targets
+from whichlayer.analysis.replay.waits import needed_later, return_times, wait_targets
 from whichlayer.analysis.trace.columns import Trace
 
 
@@ -55,6 +55,7 @@ def build_schedule(
         work=work,
         previous=previous,
         waits=waits,
+        needed=needed_later(trace, calls, work, waits),
         return_ns=np.zeros(len(calls), np.int64),
         events=events,
         timing=timing,

@@ -6,7 +6,8 @@
 * ``module-load``: besides, launch calls that loaded code take their usual time.
 * ``host-sync``: nothing is waited for, and the copies that carry the values back vanish, with
   the operators that do nothing else (``item``). A wait for the rest of a blocking copy to the
-  device is that copy's.
+  device is that copy's. What a collective, a receive or a copy to the device brought is used by
+  later kernels, which then wait for it on the device: the host only launches them earlier.
 * ``graph-break`` and ``optimizer-loop``: their dispatch takes no host time, an upper bound as
   well: one graph, or one launch for all tensors, is launched too.
 * exposed copies and collectives, and receives that wait: they take no time, as if all of each were hidden. An upper

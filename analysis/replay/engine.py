@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from whichlayer.analysis.replay.removal import Removal
-from whichlayer.analysis.replay.schedule import CallKind, Int64, Schedule
+from whichlayer.analysis.replay.schedule import NEVER, CallKind, Int64, Schedule
 
 _LAUNCH, _HELD = int(CallKind.LAUNCH), int(CallKind.HELD)
 _WAIT, _COPY, _DEVICE = int(CallKind.WAIT), int(CallKind.COPY), int(CallKind.DEVICE)
@@ -75,6 +75,11 @@ class _Pass:
         self.first_event: list[int] = schedule.events.first.tolist()
         self.event: list[int] = schedule.events.work.tolist()
         self.lag: list[int] = schedule.events.lag_ns.tolist()
+        # What the host no longer waits for, later work of its thread still does.
+        needed = schedule.needed
+        self.keeps: list[bool] = (removal.gone & (np.diff(needed.first) > 0)).tolist()
+        self.first_needed: list[int] = needed.first.tolist()
+        self.needed: list[int] = needed.work.tolist()
         self.timing = timing
         only_queues = removal.unblocked[work.call]
         self.ready: list[int] = np.where(
@@ -94,6 +99,7 @@ class _Pass:
         self.queues = _queues(schedule, first)
         # By how much each thread is off its recorded times; the last is for no thread at all.
         self.shift = [0] * (max(self.lane, default=-1) + 2)
+        self.floor = [NEVER] * len(self.shift)
 
     def go(self, first: int, stop: int) -> None:
         """Work out every call from ``first`` to ``stop``."""
@@ -101,6 +107,7 @@ class _Pass:
         after, behind_of, shift, busy = self.after, self.first_work, self.shift, self.busy
         stream_of, spacing, ready, duration = self.stream, self.spacing, self.ready, self.duration
         starts, ends, begun, left = self.starts, self.ends, self.begun, self.left
+        floor, keeps = self.floor, self.keeps
         has_event = np.diff(self.first_event).astype(np.bool_).tolist()
         queues, device_of, depth, usual = (
             self.queues,
@@ -129,6 +136,8 @@ class _Pass:
                 start = busy[stream] + spacing[w]
                 if now + ready[w] > start:
                     start = now + ready[w]
+                if floor[lane] > start:
+                    start = floor[lane]
                 if has_event[w]:
                     start = self._after_events(w, start)
                 end = start + duration[w]
@@ -140,6 +149,8 @@ class _Pass:
                     queues[device_of[w]].append(start)
                 if w + 1 < behind:
                     self._rest_of_launch(w + 1, behind, start)
+            if keeps[n]:
+                self._keep_order(n, lane)
             if kind > _HELD and kind != _UNBLOCKED:
                 now = self._returned(n, kind, now)
                 shift[lane] = now - leave[n]
@@ -149,7 +160,14 @@ class _Pass:
         """When a thread goes on that had waited for another one."""
         other = self.after[n]
         there = self.left[other] if self.at_leave[n] else self.begun[other]
+        mine, theirs = self.lane[n], self.lane[other]
+        self.floor[mine] = max(self.floor[mine], self.floor[theirs])
         return max(now - self.idle[n], there + self.offset[n])
+
+    def _keep_order(self, n: int, lane: int) -> None:
+        """Later work of a thread waits, on the device, for what the thread waited for."""
+        for i in range(self.first_needed[n], self.first_needed[n + 1]):
+            self.floor[lane] = max(self.floor[lane], self.ends[self.needed[i]])
 
     def _queued(self, n: int, kind: int, now: int) -> int:
         """When a call returns that a full queue held, or that only queues a copy."""

@@ -202,6 +202,7 @@ class Schedule:
     Attributes:
         previous: int64 (n,), the thread's previous call, -1 for none.
         waits: what each call waits for.
+        needed: of that, what later work of the thread uses: without the call it waits itself.
         return_ns: int64 (n,), of a waiting call: from the end of what it waits for, or from
             its own beginning where that is later, to its return; of a wait for another process
             the recorded instant of its return, which no change here brings forward.
@@ -213,6 +214,7 @@ class Schedule:
     work: Work
     previous: Int64
     waits: Targets
+    needed: Targets
     return_ns: Int64
     events: Events
     timing: Timing

@@ -11,6 +11,7 @@ import re
 
 import numpy as np
 
+from whichlayer.analysis.gaps.blocking import copies_to_device
 from whichlayer.analysis.replay.extract import FREES
 from whichlayer.analysis.replay.recorded import RecordedSyncs
 from whichlayer.analysis.replay.schedule import (
@@ -23,7 +24,9 @@ from whichlayer.analysis.replay.schedule import (
     Work,
     joined_targets,
 )
+from whichlayer.analysis.results import Role
 from whichlayer.analysis.trace.columns import Trace
+from whichlayer.analysis.trace.kinds import SliceKind
 
 #: No launch latency is off by more than this from the usual one.
 LATENCY_ERROR_NS = 20_000
@@ -57,6 +60,30 @@ def wait_targets(trace: Trace, calls: Calls, work: Work, syncs: RecordedSyncs) -
     items += copies.tolist()
     chosen += calls.first_work[copies].tolist()
     return joined_targets(len(calls), np.array(items, np.int64), np.array(chosen, np.int64))
+
+
+def needed_later(trace: Trace, calls: Calls, work: Work, targets: Targets) -> Targets:
+    """Of what calls wait for, what later work of their thread uses.
+
+    A collective, a receive and a copy from the host bring data for kernels: a program whose
+    host does not wait for them lets the kernels' stream wait (``wait_stream``). Copies to the
+    host and kernels leave nothing that later work of another stream is known to need. A call
+    that frees memory waits for all, and nobody relies on that.
+
+    Args:
+        trace: the recording.
+        calls: in order.
+        work: in order.
+        targets: what each call waits for.
+    """
+    brings = trace.kind[work.row] == SliceKind.MEMCPY
+    names = [i for i, text in enumerate(trace.strings) if copies_to_device(text)]
+    brings &= np.isin(trace.name_id[work.row], names)
+    brings |= work.role == Role.COMM
+    owner = np.repeat(np.arange(len(calls)), np.diff(targets.first))
+    frees = _named(trace, FREES)[trace.name_id[calls.row[owner]]]
+    kept = brings[targets.work] & (calls.kind[owner] == CallKind.WAIT) & ~frees
+    return joined_targets(len(calls), owner[kept], targets.work[kept])
 
 
 def return_times(calls: Calls, work: Work, targets: Targets, expected_ns: Int64) -> Int64:

@@ -77,6 +77,54 @@ def test_without_the_wait_the_host_is_ahead_and_the_ramp_is_gone(tmp_path: Path)
     assert worth(analysis, "host-sync") == pytest.approx(1430 - 1110, abs=5)
 
 
+def waits_on_host_for(work: str, category: str, call: str) -> Program:
+    """The host waits for work of another stream before it launches what uses it, 200 µs late."""
+    program = Program()
+    program.kernel("compute", 10, 100, (0, 5))
+    program.kernel(work, 25, 1000, (10, 5), stream=20, category=category, call=call)
+    program.call("cudaStreamSynchronize", 20, 1010)
+    program.operator("aten::mm", 1030, 210)
+    program.kernel("uses", 1235, 3000, (1225, 5))
+    return program
+
+
+@pytest.mark.parametrize(
+    ("work", "category", "call"),
+    [
+        ("ncclDevKernel_AllReduce_Sum_f32_RING_LL", "kernel", "cudaLaunchKernel"),
+        ("ncclDevKernel_SendRecv", "kernel", "cudaLaunchKernel"),
+        ("Memcpy HtoD (Pinned -> Device)", "gpu_memcpy", "cudaMemcpyAsync"),
+    ],
+)
+def test_without_the_hosts_wait_kernels_still_wait_for_what_they_use(
+    tmp_path: Path, work: str, category: str, call: str
+) -> None:
+    analysis = waits_on_host_for(work, category, call).analysis(tmp_path)
+    # Only the late launch is gained: 1235 becomes 1025, the end of what is used.
+    assert gain(analysis, "host-sync") == pytest.approx(210, abs=5)
+
+
+def test_without_the_hosts_wait_nothing_waits_for_a_copy_to_the_host(tmp_path: Path) -> None:
+    program = waits_on_host_for("Memcpy DtoH (Device -> Pinned)", "gpu_memcpy", "cudaMemcpyAsync")
+    gained = gain(program.analysis(tmp_path), "host-sync")
+    assert gained is not None
+    assert gained > 900
+
+
+def test_the_threads_that_go_on_after_a_wait_for_a_collective_wait_too(tmp_path: Path) -> None:
+    program = Program()
+    program.kernel("forward", 10, 50, (0, 5))
+    program.kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL", 25, 1000, (10, 5), stream=20)
+    program.call("cudaStreamSynchronize", 20, 1010)
+    program.kernel("loss", 1245, 20, (1235, 5))
+    name = "autograd::engine::evaluate_function: MmBackward0"
+    program.operator(name, 1270, 30, AUTOGRAD)
+    program.kernel("backward", 1290, 3000, (1280, 5), thread=AUTOGRAD)
+    gained = gain(program.analysis(tmp_path), "host-sync")
+    assert gained is not None
+    assert gained <= 1290 - 1025
+
+
 def test_a_thread_that_waited_for_another_comes_earlier_with_it(tmp_path: Path) -> None:
     program = Program()
     program.kernel("forward", 10, 50, (0, 5))
