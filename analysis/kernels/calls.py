@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from whichlayer.analysis.kernels.dtypes import ITEM_BYTES, dtype_of
+from whichlayer.analysis.kernels.unreadable import is_damaged, unpaired
 from whichlayer.analysis.quick_values import quick
 
 if TYPE_CHECKING:
@@ -89,13 +90,15 @@ class Launch:
 class _Memory:
     """What was found out about a call, shared by its copies."""
 
-    __slots__ = ("alone", "looked", "shapes", "strange", "tensors")
+    __slots__ = ("alone", "looked", "shapes", "strange", "tensors", "unreadable")
 
     def __init__(self) -> None:
         #: By argument; None until somebody asks.
         self.tensors: list[Tensor | None] | None = None
         #: See ``OpCall.strange``.
         self.strange = ""
+        #: See ``OpCall.unreadable``.
+        self.unreadable = ""
         #: See ``OpCall.shape_key``.
         self.shapes: tuple[object, ...] = ()
         #: Whether somebody looked at what the call launched, or at its neighbour.
@@ -214,6 +217,7 @@ class OpCall:
         shapes = [_shape(size) for size in self.dims]
         pairs = zip(self.dims, shapes, strict=True)
         memory.shapes = tuple([repr(size) if one is None else one for size, one in pairs])
+        memory.unreadable = unpaired(self.dims, types)
         found: list[Tensor | None] = []
         for index, (spelling, shape) in enumerate(zip(types, shapes, strict=False)):
             tensor = None
@@ -226,6 +230,8 @@ class OpCall:
                 elif shape or not spelling[:1].isupper():
                     laid = self._strides(index, len(shape)) if strides is not None else None
                     tensor = Tensor(shape, dtype, laid)
+            elif is_damaged(self.dims[index], spelling) and not memory.unreadable:
+                memory.unreadable = f"the shape of argument {index} is not readable"
             found.append(tensor)
         memory.tensors = found
         return found
@@ -259,6 +265,12 @@ class OpCall:
         if self.memory.tensors is None:
             self._read()
         return self.memory.strange
+
+    def unreadable(self) -> str:
+        """Why what is recorded of some argument cannot be told; empty where all can."""
+        if self.memory.tensors is None:
+            self._read()
+        return self.memory.unreadable
 
     def shapes(self, index: int) -> list[tuple[int, ...]] | None:
         """Shapes of a list of tensors, or None where the profiler did not print them."""

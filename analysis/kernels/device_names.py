@@ -13,6 +13,8 @@ from whichlayer.analysis.kernels.device_table import DEVICE_ROWS, DeviceRow
 _BRANDS: Final = re.compile(r"\b(?:nvidia|amd|intel(?:\(r\))?|\(r\)|\(tm\)|corporation)\b|\(r\)")
 #: Words behind a name that make it another product with other peaks.
 _OTHER_PRODUCT: Final = frozenset({"super", "ti", "laptop", "mobile", "max-q", "d", "with", "gre"})
+#: A unit count further off than this is a slice, a partition or another product.
+UNIT_SLACK: Final = 0.02
 #: Memory of an unsliced card, for bandwidth of a slice or partition.
 _FULL_MEMORY: Final[Mapping[str, float]] = {
     "A100 SXM4 40": 42.4e9,
@@ -57,29 +59,45 @@ def vendor_of(name: str, entry: Mapping[str, Any], header: Mapping[str, Any]) ->
     return "nvidia" if entry.get("warpSize") == 32 and "computeMajor" in entry else ""
 
 
-def rows_by_name(name: str, memory: float | None) -> tuple[list[DeviceRow], bool]:
-    """Rows whose name is in a driver's name, longest first, and whether the fit is exact.
+def rows_by_name(
+    name: str, memory: float | None, units: float | None = None
+) -> tuple[list[DeviceRow], bool]:
+    """Rows whose name is in a driver's name, and whether the fit is exact.
 
     Names match at word boundaries, so that A10 is neither A10G nor A100 and H200 is not
-    GH200; rows that share a name are told apart by memory.
+    GH200. Rows whose name other products share are told apart by memory and units: where
+    these fit none or several, or are those of a slice, all rows of that name are returned.
     """
     clean = " ".join(_BRANDS.sub(" ", name.lower()).split())
-    hits: list[tuple[int, DeviceRow, str]] = []
+    hits: list[tuple[str, DeviceRow, str]] = []
     for row in DEVICE_ROWS:
         for word in row.match:
             found = re.search(rf"(?<![a-z0-9]){re.escape(word)}(?![a-z0-9])", clean)
             if found is not None:
                 rest = clean[: found.start()] + clean[found.end() :]
-                hits.append((len(word), row, rest))
+                hits.append((word, row, rest))
     if not hits:
         return [], False
-    longest = max(length for length, _, _ in hits)
-    best = [(row, rest) for length, row, rest in hits if length == longest]
-    fitting = [(row, rest) for row, rest in best if _fits(row, memory)]
-    rows = [row for row, _ in fitting or best]
-    rest = (fitting or best)[0][1]
-    other = bool(_OTHER_PRODUCT & set(re.split(r"[\s]+", rest)))
-    return rows, bool(fitting) and not other
+    longest = max(len(word) for word, _, _ in hits)
+    best = [(word, row, rest) for word, row, rest in hits if len(word) == longest]
+    word, row, rest = best[0]
+    family = rows_called(word)
+    fits = _fits(row, memory)
+    if len(family) > 1 and any(one.memory for _, one, _ in best):
+        whole = None if "mig" in clean.split() else memory
+        sure = [one for _, one, _ in best if _is_surely(one, whole, units)]
+        if len(sure) != 1:
+            return list(family), False
+        row, fits = sure[0], True
+    other = bool(_OTHER_PRODUCT & set(rest.split()))
+    return [row], fits and not other
+
+
+@cache
+def rows_called(word: str) -> tuple[DeviceRow, ...]:
+    """Rows with a driver's name in which this one is, at word boundaries."""
+    inside = re.compile(rf"(?<![a-z0-9]){re.escape(word)}(?![a-z0-9])")
+    return tuple(row for row in DEVICE_ROWS if any(inside.search(one) for one in row.match))
 
 
 def rows_by_size(
@@ -121,6 +139,13 @@ def rows_by_user(text: str, memory: float | None) -> DeviceRow:
 
 def _fits(row: DeviceRow, memory: float | None) -> bool:
     return row.memory is None or memory is None or row.memory[0] <= memory <= row.memory[1]
+
+
+def _is_surely(row: DeviceRow, memory: float | None, units: float | None) -> bool:
+    """Whether memory and units are known and those of a row."""
+    if memory is None or row.memory is None or not _fits(row, memory):
+        return False
+    return not units or not row.units or abs(units / row.units - 1) <= UNIT_SLACK
 
 
 def _tokens(text: str) -> frozenset[str]:

@@ -30,7 +30,8 @@ class DeviceRow:
         vendor: ``nvidia``, ``amd`` or ``intel``.
         match: product names as drivers print them, lower case, without the brand.
         units: SMs or compute units, or 0 where they vary.
-        memory: (least, most) bytes by which rows of the same name are told apart, or None.
+        memory: (least, most) bytes by which rows of the same name are told apart, or None; a row
+            whose name other rows share needs them.
         bandwidth: GB/s.
         rates: TFLOP/s by precision; ``fp32`` is the vector rate, ``fp32-matrix`` that of
             matrix units that take FP32 operands (AMD).
@@ -163,10 +164,10 @@ _NVIDIA: Final = (
     _nvidia("A100 SXM4 40", ("a100-sxm4-40gb",), 108, 1555, _ampere(19.5, 156, 312, int8=624),
             .85, 40, "a p", split_l2=True),
     _nvidia("A100 PG509", ("a100-pg509-200", "a100-pg509"), 108, 1555,
-            _ampere(19.5, 156, 312, int8=624), .85, 40, "a t p", memory=(0, 60 * _GB),
+            _ampere(19.5, 156, 312, int8=624), .85, 40, "a t p", memory=(36 * _GB, 60 * _GB),
             split_l2=True, note="the figures of the A100 SXM4 40 GB"),
     _nvidia("A100 PG509 80", ("a100-pg509-200", "a100-pg509"), 108, 2039,
-            _ampere(19.5, 156, 312, int8=624), .85, 40, "a p", memory=(60 * _GB, 200 * _GB),
+            _ampere(19.5, 156, 312, int8=624), .85, 40, "a p", memory=(70 * _GB, 100 * _GB),
             split_l2=True, note="the figures of the A100 SXM4 80 GB"),
     _nvidia("A100 SXM4 80", ("a100-sxm4-80gb", "a800-sxm4-80gb"), 108, 2039,
             _ampere(19.5, 156, 312, int8=624), .85, 40, "a t p", split_l2=True),
@@ -204,14 +205,14 @@ _NVIDIA: Final = (
     _nvidia("H200 SXM", ("h200",), 132, 4800, _HOPPER, .80, 50, "a p m", split_l2=True),
     _nvidia("H200 NVL", ("h200 nvl",), 132, 4800, _HOPPER_NVL, 1.0, 50, "p", split_l2=True),
     _nvidia("GH200 96", ("gh200 480gb", "gh200 120gb", "gh200"), 132, 4000, _HOPPER, .7, 60,
-            "a t p", memory=(0, 120 * _GB), split_l2=True, sources={"bandwidth": "k"},
+            "a t p", memory=(90 * _GB, 120 * _GB), split_l2=True, sources={"bandwidth": "k"},
             note="480GB in the name is the CPU's memory"),
     _nvidia("GH200 144", ("gh200 144g hbm3e", "gh200 480gb", "gh200 120gb", "gh200"), 132, 4900,
-            _HOPPER, .7, 60, "k", memory=(120 * _GB, 400 * _GB), split_l2=True),
+            _HOPPER, .7, 60, "k", memory=(120 * _GB, 160 * _GB), split_l2=True),
     _nvidia("H20 96", "h20", 78, 4000, _ampere(44, 74, 148, fp8=296), .95, 60, "p",
-            memory=(0, 120 * _GB), split_l2=True),
+            memory=(90 * _GB, 120 * _GB), split_l2=True),
     _nvidia("H20 141", "h20", 78, 4800, _ampere(44, 74, 148, fp8=296), .95, 60, "p",
-            memory=(120 * _GB, 400 * _GB), split_l2=True),
+            memory=(120 * _GB, 160 * _GB), split_l2=True),
     _nvidia("B100", "b100", 148, 8000, _ampere(60.6, 875, 1750, fp8=3500), None, 126, "p",
             split_l2=True),
     _nvidia("B200 HGX", "b200", 148, 7700, _ampere(75, 1125, 2250, fp8=4500), .75, 126, "a t p",

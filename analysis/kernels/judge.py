@@ -47,6 +47,7 @@ from whichlayer.analysis.kernels.ruling import (
     figures_of,
     flags_of,
     rule_on,
+    with_roof_flags,
 )
 from whichlayer.analysis.kernels.units import Units, calls_of, gather_units
 from whichlayer.analysis.layers import Layer
@@ -292,7 +293,10 @@ def _rule(
         else:
             ruling = rule_on(measured, book)
         if ruling.judged and bad[index]:
-            ruling = replace(ruling, judged=False, rule="", layer=Layer.UNKNOWN, why=_SPOILT)
+            flags = with_roof_flags(measured, ruling.flags)
+            ruling = replace(
+                ruling, judged=False, rule="", layer=Layer.UNKNOWN, why=_SPOILT, flags=flags
+            )
         found.measured[index] = measured
         found.rulings[index] = ruling
     return found

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from whichlayer.analysis.kernels.device_names import (
+    UNIT_SLACK,
     rows_by_name,
     rows_by_size,
     rows_by_user,
@@ -25,8 +26,6 @@ from whichlayer.analysis.kernels.own_card import own_bandwidth
 from whichlayer.analysis.kernels.sm_limits import SmLimits, limits_of
 from whichlayer.analysis.options import Options, Peaks
 
-#: A unit count further off than this is a slice, a partition or another product.
-_UNIT_SLACK: Final = 0.02
 #: Clock assumed for a card that the table does not have, GHz (devices of the last years
 #: boost to between 1.4 and 2.5).
 _ASSUMED_GHZ: Final = 1.7
@@ -176,8 +175,11 @@ def _recognise(
         note = "the file does not describe this device; name it with --device-model"
         return DeviceMatch(None, note, vendor)
     memory = _number(entry, "totalGlobalMem")
-    rows, exact = rows_by_name(name, memory)
     units = _number(entry, "numSms") or _number(entry, "multiProcessorCount")
+    rows, exact = rows_by_name(name, memory, units)
+    if len(rows) > 1:
+        names = ", ".join(row.name for row in rows)
+        return _unlisted(name, entry, vendor, units, f"is ambiguous ({names})")
     if not rows and vendor == "amd":
         rows = rows_by_size(units, memory, _capability(entry))
         exact = bool(rows)
@@ -199,7 +201,7 @@ def _scaled(
     said += of_user
     if row.note:
         said += f" ({row.note})"
-    if not units or not row.units or abs(units / row.units - 1) <= _UNIT_SLACK:
+    if not units or not row.units or abs(units / row.units - 1) <= UNIT_SLACK:
         found = _from_row(row, said)
         return found if exact else _doubtful(found, f"{said}; another variant, figures only")
     compute = units / row.units
@@ -237,7 +239,13 @@ def _doubtful(found: DeviceMatch, note: str) -> DeviceMatch:
     return replace(found, note=note, unconfirmed=frozenset(("bandwidth", *found.tflops)))
 
 
-def _unlisted(name: str, entry: Mapping[str, Any], vendor: str, units: float | None) -> DeviceMatch:
+def _unlisted(
+    name: str,
+    entry: Mapping[str, Any],
+    vendor: str,
+    units: float | None,
+    problem: str = "is not in the device table",
+) -> DeviceMatch:
     """What the card's own entry says: clocks and bus where recorded, else units alone."""
     shown = name or "the device"
     clock = _number(entry, "clockRate")  # kHz
@@ -251,7 +259,7 @@ def _unlisted(name: str, entry: Mapping[str, Any], vendor: str, units: float | N
             rates |= {"bf16": rates["fp16"], "tf32": rates["fp16"] / 2}
     bandwidth = _recorded_bandwidth(entry)
     cache = _number(entry, "l2CacheSize")
-    note = f"{shown!r:.60} is not in the device table"
+    note = f"{shown!r:.60} {problem}"
     if rates:
         how = "its clock" if clock else f"{_ASSUMED_GHZ} GHz assumed"
         note += f"; about {rates['fp16']:.0f} TFLOP/s by its units and {how}"

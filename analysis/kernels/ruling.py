@@ -116,9 +116,30 @@ def _flags_with(
     measured: Measured, book: Rulebook, doubt: tuple[str, str] | None
 ) -> tuple[str, ...]:
     flags = _flags(measured, book)
-    if doubt is None or not doubt[1] or doubt[1] in flags:
+    if doubt is None:
         return flags
-    return (*flags, doubt[1])
+    if not doubt[1]:
+        return with_roof_flags(measured, flags)
+    return flags if doubt[1] in flags else (*flags, doubt[1])
+
+
+def with_roof_flags(measured: Measured, flags: tuple[str, ...]) -> tuple[str, ...]:
+    """The flags of figures without a verdict: a share above the roof never stands alone.
+
+    The roof is what good kernels reach, and on a card whose peak nobody confirmed the roof
+    itself may be wrong.
+    """
+    if measured.time_ns <= 0 or measured.ideal_ns(measured.rate) <= measured.time_ns:
+        return flags
+    marks = ["above-roof"]
+    if binding_figure(measured) in measured.peaks.unconfirmed:
+        marks.append("peak-unconfirmed")
+    return (*flags, *(mark for mark in marks if mark not in flags))
+
+
+def binding_figure(measured: Measured) -> str:
+    """The peak that its roof is: ``bandwidth`` or a precision, empty where that is not known."""
+    return (measured.precision or "") if measured.above_ridge else "bandwidth"
 
 
 def _flags(measured: Measured, book: Rulebook) -> tuple[str, ...]:
@@ -169,7 +190,7 @@ def _missing_peak(measured: Measured) -> str:
             return "the kernel's name does not tell whether it ran in FP32 or TF32"
         if measured.rate is None:
             return f"no {measured.precision} rate known for this card"
-    binding = (measured.precision or "") if measured.above_ridge else "bandwidth"
+    binding = binding_figure(measured)
     if binding in peaks.unconfirmed:
         return f"the card's {binding} is not confirmed: figures only"
     return ""

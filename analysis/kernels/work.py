@@ -120,6 +120,9 @@ def work_of(call: OpCall) -> Work:
     strange = call.strange()
     if strange:  # left out, it would count as a number
         return Work(reason=f"elements of type {strange!r:.40} have no known size")
+    unreadable = call.unreadable()
+    if unreadable:
+        return Work(reason=unreadable)
     try:
         work = model(call)
     except Unknown as why:

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from string import ascii_lowercase
 
 _TEXTS = {
-    "above-roof": "faster than memory: part of what it counts is not moved, or stays in the cache",
+    "above-roof": "faster than its roof: part of what it counts is not moved or stays in the cache, "
+    "or the roof is too low",
     "broadcast": "faster than memory: an input may be broadcast, strides are not recorded",
     "cache-resident": "faster than memory: its data fits the cache",
     "drift": "it becomes slower from the earlier to the later half of the steps",
@@ -15,6 +16,7 @@ _TEXTS = {
     "lower-bound": "its bytes are the least that it moves: bandwidth and share of the roof may be "
     "higher",
     "overlapped": "runs beside other work; time that they share is counted once",
+    "peak-unconfirmed": "the peak of this card is not confirmed",
     "upper-bound": "its bytes are the most that it moves: bandwidth and share of the roof may be "
     "lower",
     "winograd-or-fft": "it computes fewer products than are counted, so its rate may pass the roof",

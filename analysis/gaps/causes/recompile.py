@@ -10,6 +10,7 @@ no recompile, and what the first recorded step compiles is ``warm-up``.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.rule import Rule
@@ -50,6 +51,28 @@ _FRAME = re.compile(
     r"(precompile|_precompile\w*|_make_launchers|autotune_to_one_config|benchmark_all_configs"
     r"|coordinate_descent_tuning)$"
 )
+
+#: Candidates of one kernel are timed against each other; nothing is traced or generated.
+_TRIALS = re.compile(
+    r"triton_heuristics\.py\(\d+\): "
+    r"(autotune_to_one_config|benchmark_all_configs|coordinate_descent_tuning)$"
+    r"|^(CachingAutotuner|InductorBenchmarker)\.\w*(bench|tun)\w*$|\bautotun(e|ing)\b",
+    re.IGNORECASE,
+)
+_TUNE_ONCE = (
+    "candidates of a kernel are timed here: tune before the loop (warm up with every shape, pad "
+    "or bucket them), keep TORCHINDUCTOR_CACHE_DIR between runs, or turn off max-autotune and "
+    "coordinate_descent_tuning"
+)
+
+
+def fix_for(culprit: str, around: Sequence[str]) -> str:
+    """The fix, by whether code is generated or only candidates of a kernel are timed."""
+    names = [name.replace("\\", "/") for name in (culprit, *around)]
+    compiling = any(
+        (_FRAME.search(name) or _PHASE.search(name)) and not _TRIALS.search(name) for name in names
+    )
+    return RULE.fix if compiling or not _TRIALS.search(names[0]) else _TUNE_ONCE
 
 
 def marks(name: str, kind: SliceKind, category: str) -> bool:

@@ -106,6 +106,26 @@ def test_looking_up_a_compiled_variant_is_no_recompile(tmp_path: Path) -> None:
     assert "recompile" not in gap_time(program.analysis(tmp_path))
 
 
+@pytest.mark.parametrize(
+    ("around", "advice"),
+    [
+        ("torch/_inductor/runtime/triton_heuristics.py(900): run", "max-autotune"),
+        ("torch/_dynamo/convert_frame.py(1130): _compile", "recompiles"),
+    ],
+)
+def test_timing_candidates_in_every_step_is_told_to_tune_once(
+    tmp_path: Path, around: str, advice: str
+) -> None:
+    tuning = "torch/_inductor/runtime/triton_heuristics.py(700): benchmark_all_configs"
+    program = steps_with(())
+    for step in range(3):
+        program.frame(around, 10_000 * step + 150, 6200)
+        program.frame(tuning, 10_000 * step + 200, 6000)
+    text = told_of(program.analysis(tmp_path), "recompile")
+    assert advice in text.fix
+    assert ("TORCH_LOGS" in text.fix) is (advice == "recompiles")
+
+
 def broken(proof: bool) -> Program:
     """Two compiled regions, operators and Python between them."""
     program = Program()

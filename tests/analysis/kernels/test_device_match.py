@@ -112,7 +112,6 @@ def test_a_mig_slice_is_scaled_by_units_and_memory() -> None:
         ("NVIDIA GeForce RTX 4090 Laptop GPU", 76),
         ("NVIDIA GeForce RTX 4080 SUPER", 80),
         ("NVIDIA GeForce RTX 4080 SUPER", 76),
-        ("NVIDIA H20", 60),
     ],
 )
 def test_another_product_under_a_known_name_gives_no_verdict(name: str, units: int) -> None:
