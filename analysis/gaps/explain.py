@@ -8,6 +8,7 @@ from dataclasses import replace
 from whichlayer.analysis.findings.where import main_frame, record_place, where_of
 from whichlayer.analysis.gaps.accounted import share_line
 from whichlayer.analysis.gaps.catalogue import cause_rules, fix_of
+from whichlayer.analysis.gaps.communication_fixes import communication_fix
 from whichlayer.analysis.gaps.graph_breaks import place_of_break
 from whichlayer.analysis.gaps.host import is_lock
 from whichlayer.analysis.gaps.proofs import behind_line, lock_line, microseconds, proof_lines
@@ -56,6 +57,8 @@ def _fix(trace: Trace, gaps: Gaps, index: int, culprit: int) -> str:
         return unattributed_fix(trace, gaps, index)
     if culprit < 0:
         return fix_of(rule, "")
+    if rule == "exposed-comm" and (told := communication_fix(trace, culprit)) is not None:
+        return told
     around = tuple(trace.name(row) for row in trace.enclosing(culprit))
     return fix_of(rule, trace.name(culprit), around)
 
