@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -27,6 +28,9 @@ _PAUSES: Final = 4
 
 #: Seconds without a change after which it is said to have stopped growing.
 _QUIET_S: Final = 5.0
+
+#: Bytes up to which a file may be the beginning of a trace that nothing can be read of yet.
+_BEGINNING: Final = 4096
 
 
 class Followed(Message):
@@ -69,7 +73,7 @@ class FollowLoader(Loader):
     def _may_begin_later(self, seen: FileState | None) -> bool:
         """Whether a file that cannot be read has only just been begun."""
         now = self._state_of(self.path)
-        return seen is None or seen.size < 4096 or now != seen
+        return seen is None or now != seen or (seen.size < _BEGINNING and _may_begin(self.path))
 
     def _follow(self, tell: Post, seen: FileState | None, took_s: float) -> None:
         changed_at = self._time()
@@ -100,3 +104,19 @@ class FollowLoader(Loader):
         opened = DocumentOpened(with_analysis(document, analysis))
         tell(opened)
         opened.drawn.wait(self.drawing_s)
+
+
+def _may_begin(path: str) -> bool:
+    """Whether a short file is the beginning of JSON: a whole one will not become a trace."""
+    try:
+        with open(path, "rb") as file:
+            text = file.read(_BEGINNING).removeprefix(b"\xef\xbb\xbf").lstrip()
+    except OSError:
+        return False
+    if text[:1] not in (b"{", b"[", b""):
+        return False
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return True
+    return False

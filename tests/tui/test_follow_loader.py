@@ -17,7 +17,7 @@ from whichlayer.analysis.options import Options
 from whichlayer.analysis.results import Analysis
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.tui.follow_app import FollowingApp
-from whichlayer.tui.follow_loader import Followed, FollowLoader
+from whichlayer.tui.follow_loader import Followed, FollowLoader, _may_begin
 from whichlayer.tui.messages import DocumentOpened, LoadFailed
 
 
@@ -133,3 +133,24 @@ async def test_the_view_stays_and_its_end_is_followed() -> None:
         await pilot.pause()
         port = view_of(app).port
         assert port.end_ns == port.high_ns and port.span_ns == span
+
+
+@pytest.mark.parametrize(
+    ("text", "begins"),
+    [
+        ("", True),
+        ("  \n", True),
+        ('{"traceEvents": [', True),
+        ("[", True),
+        ("\ufeff[", True),
+        ("hello", False),
+        ('{"a": 1}', False),
+        ("[1, 2]", False),
+    ],
+)
+def test_only_what_may_still_become_a_trace_is_waited_for(
+    text: str, begins: bool, tmp_path: Path
+) -> None:
+    path = tmp_path / "new.json"
+    path.write_text(text, encoding="utf-8")
+    assert _may_begin(str(path)) is begins

@@ -227,7 +227,7 @@ async def test_the_first_picture_has_lines_and_keys_and_then_becomes_the_screen(
         ]  # fmt: skip
         assert "opening …" in text_of(app, "verdict")[0]
         assert "q quit" in text_of(app, "footer")[0]
-        await pilot.press("w", "tab", "j", "question_mark", "escape", "T", "T")
+        await pilot.press("w", "tab", "j", "question_mark", "escape", *"TTTT", "escape")
         loader.go_on()
         await pilot.pause()
         assert [text_of(app, pane.id) for pane in app.panes if pane.id] == whole
