@@ -112,7 +112,7 @@ def _may_begin(path: str) -> bool:
         with open(path, "rb") as file:
             text = file.read(_BEGINNING).removeprefix(b"\xef\xbb\xbf").lstrip()
     except OSError:
-        return False
+        return True  # it is being replaced
     if text[:1] not in (b"{", b"[", b""):
         return False
     try:
