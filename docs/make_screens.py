@@ -37,6 +37,9 @@ PICTURES = {
     "owners.svg": ("unpinned-copies", "120x36", ("C", "K")),
 }
 
+#: Seconds that panes are given to draw.
+_SETTLED_S = 1.0
+
 #: Seconds that a search, which is another thread's, is given.
 _SEARCH_S = 2.0
 
@@ -65,6 +68,8 @@ async def draw(path: Path, size: tuple[int, int], keys: list[str]) -> str:
                 await pilot.pause(0.05)
         if app.error is not None:
             raise app.error
+        # The analysis is there before the panes have drawn what it says.
+        await pilot.pause(_SETTLED_S)
         for key in keys:
             await pilot.press(key)
             await pilot.pause(_SEARCH_S if key == "enter" else None)
