@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from whichlayer.tui.widgets.pane import Pane
 
 
+NOT_THERE_YET = "needs the analysis: not there yet"
+"""How a word about what only the analysis knows ends; taken back once that is there."""
+
+
 class Acting(App[int]):
     """The application as actions see it; :mod:`whichlayer.tui.app` fills it in."""
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from textual.app import SystemCommand
 from textual.screen import Screen
 
+from whichlayer.tui.acting import NOT_THERE_YET
 from whichlayer.tui.chain_actions import ChainActions
 from whichlayer.tui.colours import THEMES
 from whichlayer.tui.deferred import Deferred
@@ -297,7 +298,7 @@ class KeyActions(
     def action_roofline(self) -> None:
         """The roofline of the selection, else of the window."""
         if self.document is None or self.document.analysis is None or self.look is None:
-            self.say("the roofline needs the analysis: not there yet")
+            self.say(f"the roofline {NOT_THERE_YET}")
             return
         from whichlayer.tui.roofline_view import open_roofline
 

@@ -19,6 +19,7 @@ from textual.widget import Widget
 
 from whichlayer.analysis.errors import TraceError
 from whichlayer.analysis.text import clean
+from whichlayer.tui.acting import NOT_THERE_YET
 from whichlayer.tui.actions import KeyActions
 from whichlayer.tui.colours import DARK, THEMES
 from whichlayer.tui.deferred import Deferred
@@ -297,6 +298,9 @@ class WhichlayerApp(KeyActions):
                 self._wanted = None
                 self._touched = True
         self.look = travel.on_row(document, view, view.row) if self._touched else view
+        footer = self.screen_stack[0].query_one(Footer)
+        if document.analysis is not None and footer.said.endswith(NOT_THERE_YET):
+            footer.say("")
         self._arrange(self.size.width, self.size.height)
 
     def carried(self, view: View, old: Document, document: Document) -> View:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from textual.app import SuspendNotSupported
 
-from whichlayer.tui.acting import Acting
+from whichlayer.tui.acting import NOT_THERE_YET, Acting
 from whichlayer.tui.deferred import Deferred
 from whichlayer.tui.messages import StretchChosen, Subject
 
@@ -43,7 +43,7 @@ else:
 #: Cells of a sheet beside the lines of its text.
 _SHEET_EDGES = 8
 
-_NOT_YET = "this needs the analysis: not there yet"
+_NOT_YET = f"this {NOT_THERE_YET}"
 
 
 class SheetActions(Acting):

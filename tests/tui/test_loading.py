@@ -344,3 +344,21 @@ async def test_a_failed_load_ends_the_application(trace: Trace) -> None:
     async with app.run_test() as pilot:
         await pilot.pause()
     assert isinstance(app.error, TraceError) and app.return_code == 2
+
+
+async def test_a_word_that_the_analysis_is_missing_goes_when_it_comes(
+    trace: Trace, analysis: Analysis
+) -> None:
+    posted = loaded(
+        Loader("a.json", Options(), lambda p, progress: trace, lambda t, options: analysis)
+    )
+    first, second = (m for m in posted if isinstance(m, DocumentOpened))
+    app = WhichlayerApp(ReadyLoader("a.json", Options(), no_reader))
+    async with app.run_test(size=(120, 40)) as pilot:
+        app.post_message(first)
+        await pilot.pause()
+        await pilot.press("o")
+        assert "not there yet" in text_of(app, "footer")[0]
+        app.post_message(second)
+        await pilot.pause()
+        assert "q quit" in text_of(app, "footer")[0]
