@@ -177,7 +177,10 @@ def _launch_lines(
         if holds_host(trace, culprit):
             return [line, _held(trace, culprit)]
         what = "no call, operator or work in Python" if culprit >= 0 else "nothing"
-        return [line, f"{what} is recorded on that thread meanwhile: {record_thread(trace)}"]
+        return [
+            line,
+            f"{what} is recorded on that thread meanwhile: {record_thread(trace, launch)}",
+        ]
     if int(trace.end_ns[launch]) > start:
         return [line, "why the call took so long is not recorded"]
     return [line, "what the queued work waited for is not recorded: " + record_sync(trace)]

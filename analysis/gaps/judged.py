@@ -24,6 +24,7 @@ from whichlayer.analysis.gaps.pauses import (
 )
 from whichlayer.analysis.gaps.relabel import any_of
 from whichlayer.analysis.gaps.remembered import once_per_trace
+from whichlayer.analysis.gaps.silent import SILENCE_NS, is_silent
 from whichlayer.analysis.options import Options
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import SliceKind
@@ -59,7 +60,10 @@ def judge_stretches(
     pauses = Pauses.of(states, any_of(state, WEAK))
     at, doing = pauses.at, state[pauses.at]
     told = users_python(pauses, states, trace, doing, options)
-    short = (pauses.lasts < usual_pause(pauses.run_lasts, shortest_ns(options))) & ~told
+    usual = usual_pause(pauses.run_lasts, shortest_ns(options))
+    if is_silent(trace, lanes[0]):
+        usual = min(usual, SILENCE_NS)
+    short = (pauses.lasts < usual) & ~told
     idle = short & without_launches(pauses, states, trace, lanes)
     long = ~short | idle
     python = ~short & (doing == Doing.PYTHON)

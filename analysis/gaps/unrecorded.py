@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from whichlayer.analysis.findings.where import RECORD_STACKS, holds_stacks
 from whichlayer.analysis.gaps.held import LEAST_NS
+from whichlayer.analysis.gaps.silent import is_silent, record_operators
 from whichlayer.analysis.results import Gaps
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import LaneKind, SliceKind
@@ -51,8 +52,15 @@ def record_system(trace: Trace) -> str:
     return _SYSTEM_ROCM if _is_rocm(trace) else _SYSTEM_CUDA
 
 
-def record_thread(trace: Trace) -> str:
-    """How to see what a thread did while it recorded nothing."""
+def record_thread(trace: Trace, call: int = -1) -> str:
+    """How to see what a thread did while it recorded nothing.
+
+    Args:
+        trace: the recording.
+        call: a call of that thread, -1 where none is known.
+    """
+    if call >= 0 and is_silent(trace, int(trace.lane_id[call])):
+        return record_operators(trace)
     return record_system(trace) if holds_stacks(trace) else RECORD_STACKS
 
 
@@ -67,7 +75,7 @@ def unattributed_fix(trace: Trace, gaps: Gaps, index: int) -> str:
     if launch < 0:
         return record_launch(trace)
     if int(trace.start_ns[launch]) > start:
-        return record_system(trace) if holds_host(trace, culprit) else record_thread(trace)
+        return record_system(trace) if holds_host(trace, culprit) else record_thread(trace, launch)
     if int(trace.end_ns[launch]) > start:
         pageable = trace.kind[following] == SliceKind.MEMCPY and "ageable" in trace.name(following)
         return record_system(trace) + (_PAGEABLE if pageable else "")

@@ -65,6 +65,7 @@ def test_only_a_few_are_ever_odd_and_none_within_the_skew(lead: list[int]) -> No
 def steady(kernels: int = 100) -> Program:
     program = Program()
     for n in range(kernels):
+        program.operator("aten::mul", 985 + 200 * n, 12)
         program.kernel("k", 1000 + 200 * n, 50, (990 + 200 * n, 5))
     return program
 
