@@ -19,7 +19,8 @@ from whichlayer.analysis.reader.complete import Complete
 from whichlayer.analysis.reader.events import DECODE_ERRORS, Event, decode_loose
 from whichlayer.analysis.reader.kineto_text import KinetoText
 from whichlayer.analysis.reader.patterns import no_events, one_no_event
-from whichlayer.analysis.reader.recovery import HOLE, Loss, recover_events
+from whichlayer.analysis.reader.recovered import Loss
+from whichlayer.analysis.reader.recovery import HOLE, recover_events
 from whichlayer.analysis.reader.repair import Repaired, check_encoding, first_difference, repair
 from whichlayer.analysis.reader.repeats import RepeatedKeys
 from whichlayer.analysis.reader.structure import SEPARATORS, find_elements, guess_cut

@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_right
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from itertools import islice
 from typing import Final
 
 import msgspec
 
+from whichlayer.analysis.reader.brackets import bracket_entries
 from whichlayer.analysis.reader.closing import closes_array, last_phase
 from whichlayer.analysis.reader.events import DECODE_ERRORS, Event, decode_loose, decode_strict
 from whichlayer.analysis.reader.patterns import no_events, sound_event
+from whichlayer.analysis.reader.recovered import Found, Loss, Recovery
 from whichlayer.analysis.reader.repair import (
     Repaired,
     check_encoding,
@@ -53,58 +56,6 @@ _WHITE_SPACE = b" \t\r\n"
 _OPEN_OR_CLOSE = b"[]"
 _STRUCTURE = b"{[]"
 _BRACE, _BRACKET_CLOSE = ord("{"), ord("]")
-
-
-@dataclass(slots=True)
-class Loss:
-    """Text that could not be read; how many events it held cannot be known.
-
-    Attributes:
-        offset: where the first of it begins.
-        reason: why that could not be read.
-        places: how many stretches without an event between them there are.
-        size: how long they are together, in bytes, separators behind them left out.
-    """
-
-    offset: int
-    reason: str
-    places: int = 0
-    size: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A stretch of the text that holds a number of events."""
-
-    start: int
-    end: int
-    events: int
-
-
-@dataclass(slots=True)
-class Recovery:
-    """What damaged text still gave.
-
-    Attributes:
-        events: the events, in order.
-        spans: where they stand in the text.
-        loss: what is gone, if anything.
-        begins_lost: the first lost place stands before the first event.
-        ends_lost: the last lost place stands behind the last event.
-        repaired: how many spots were repaired.
-        repaired_at: where the first of them is, -1 without one.
-        consumed: how much of the text is dealt with; what follows is a closing bracket, or
-            an event that the end of the text cuts, or nothing.
-    """
-
-    events: list[Event] = field(default_factory=list)
-    spans: list[Found] = field(default_factory=list)
-    loss: Loss | None = None
-    begins_lost: bool = False
-    ends_lost: bool = False
-    repaired: int = 0
-    repaired_at: int = -1
-    consumed: int = 0
 
 
 def recover_events(text: bytes, midst: bool = False) -> Recovery:
@@ -152,8 +103,9 @@ class _Recoverer:
         between = _BETWEEN.match(text, at)
         end = between.end() if between else at
         if spans and spans[-1].end == at and end < len(text) and text[end] in _STRUCTURE:
-            due = 0 if text[end] in _OPEN_OR_CLOSE else 1
-            if text.count(b",", at, end) != due:
+            # Brackets after a comma are an entry, those without one are counted with what they touch.
+            due = {_BRACE: (1,), _BRACKET_CLOSE: (0,)}.get(text[end], (0, 1))
+            if text.count(b",", at, end) not in due:
                 self._repaired(at, 1)
         return end
 
@@ -162,12 +114,27 @@ class _Recoverer:
         text = self._text
         run = _BRACKETS.match(text, at)
         end = run.end() if run else at + 1
-        for close in {text.find(b"]", at, end), text.rfind(b"]", at, end)} - {-1}:
-            if self._closes(close):
+        for close in (text.rfind(b"]", at, end), text.find(b"]", at, end)):
+            if close >= 0 and self._closes(close):
+                self._note_brackets(at, close, alone=True)
                 self._result.consumed = close
                 return -1
-        self._repaired(at, 1)
+        self._note_brackets(at, end, alone=end == len(text))
         return end
+
+    def _note_brackets(self, at: int, end: int, *, alone: bool) -> None:
+        """Counts as lost the entries that are nothing but brackets; others touch an event.
+
+        Args:
+            at: where the first bracket stands.
+            end: behind the last.
+            alone: no event follows without a comma.
+        """
+        for offset, entry, lost in bracket_entries(self._text, at, end, alone):
+            if not lost:
+                self._repaired(offset, 1)
+            elif not self._midst:
+                self._lose(offset, entry)
 
     def _closes(self, at: int) -> bool:
         return self._last_phase < at or closes_array(self._text, at)
@@ -187,19 +154,28 @@ class _Recoverer:
         """Reads the event here, by what costs least; -1 if it cannot be read."""
         end = self._take_batch(at)
         if end < 0 and self._usual_tries > 0:
-            end = self._take_mended(at, limit)
+            end = self._take_within(self._take_mended, at, limit)
             self._usual_tries -= end < 0
         if end < 0 and self._tries > 0:
             self._tries -= 1
             limits = [*self._starts[self._later : self._later + _REACH], len(self._text)][:_REACH]
             end = self._take(at, limits)
-            end = end if end >= 0 else self._take_repaired(at, limit)
+            end = end if end >= 0 else self._take_within(self._take_repaired, at, limit)
         elif end < 0:
             sound = sound_event().match(self._text, at)
             event = read_event(Repaired(sound[0], 0)) if sound else None
             if sound and event is not None and event.ph:
                 end = self._append([event], at, sound.end(), Repaired(sound[0], 0))
         return end
+
+    def _take_within(self, take: Callable[[int, int], int], at: int, limit: int) -> int:
+        """Reads the event here by some means; the last one ends before what closes the array."""
+        limits = [limit]
+        if limit == len(self._text):
+            closes = _CLOSE.finditer(self._text, max(at, self._last_phase))
+            limits = [*(found.start(1) for found in islice(closes, _REACH)), limit]
+        ends = (take(at, one) for one in limits)
+        return next((end for end in ends if end >= 0), -1)
 
     def _take_no_events(self, at: int) -> int:
         """Reads values that are JSON but no events, between two events; -1 if it is not that."""
