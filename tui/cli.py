@@ -393,9 +393,13 @@ def _show_folder(path: str, typed: Namespace) -> int:
 
 
 def _may_grow(path: str) -> bool:
-    """Whether a file is text that was written to a moment ago."""
+    """Whether a file is text that was written to a moment ago and has no end yet."""
     age_s = time.time() - os.stat(path).st_mtime
-    return path.endswith(".json") and age_s < _FRESH_S
+    if not path.endswith(".json") or age_s >= _FRESH_S:
+        return False
+    from whichlayer.analysis.follow.completeness import Completeness, completeness
+
+    return completeness(path) is Completeness.OPEN
 
 
 def _show_growing(path: str, typed: Namespace) -> int:

@@ -13,7 +13,8 @@ LEVELS = 5
 
 def level_of(share: NDArray[np.float64]) -> NDArray[np.int8]:
     """The shade of each cell: 0 only where it holds nothing, so that no sliver is lost."""
-    return np.ceil(np.clip(share, 0.0, 1.0) * LEVELS - 1e-9).astype(np.int8)
+    full = np.ceil(np.clip(share, 0.0, 1.0) * LEVELS - 1e-9)
+    return np.where(share > 0, np.maximum(full, 1), 0).astype(np.int8)
 
 
 def shapes(colour: NDArray[np.uint8], level: NDArray[np.int8], classes: dict[int, str]) -> str:

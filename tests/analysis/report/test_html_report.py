@@ -147,7 +147,7 @@ def test_every_cell_that_holds_something_is_drawn_once(cells: list[tuple[int, fl
     colour = np.array([hue for hue, _ in cells], np.uint8)
     share = np.array([share for _, share in cells], np.float64)
     level = level_of(share)
-    assert ((level > 0) == (share > 1e-9)).all() and (level <= LEVELS).all()
+    assert ((level > 0) == (share > 0)).all() and (level <= LEVELS).all()
     drawn = np.zeros(len(cells), np.int64)
     text = shapes(colour, level, {hue: f"c{hue}" for hue in range(4)})
     for path in text.split("<path ")[1:]:
