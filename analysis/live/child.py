@@ -65,6 +65,10 @@ def exit_status(code: int) -> int:
     return 128 - code if code < 0 else code
 
 
+_LOOK_S: Final = 0.5
+"""Seconds after which a wait for the program lets signals be handled."""
+
+
 def run_attached(command: Sequence[str], environment: Mapping[str, str]) -> int:
     """Run a program on our own standard streams to its end, for the main thread.
 
@@ -80,7 +84,10 @@ def run_attached(command: Sequence[str], environment: Mapping[str, str]) -> int:
         # What we were given stays open: only our own descriptors are closed.
         program = subprocess.Popen(list(command), env=dict(environment), close_fds=False)
         forward(program.send_signal)
-        return exit_status(program.wait())
+        while True:
+            # A signal that another thread of ours was given does not end a wait without limit.
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                return exit_status(program.wait(timeout=_LOOK_S))
 
 
 class Child:
