@@ -17,6 +17,7 @@ from whichlayer.analysis.report.text_budget import (
     Part,
     budget_of,
     ownerless_text,
+    part_figures,
     parts_of,
     platform,
 )
@@ -166,15 +167,7 @@ def _role_legend() -> str:
 def _layers(analysis: Analysis) -> list[str]:
     budget = analysis.budget
     cells = [
-        (
-            part.letter,
-            _text(part.name),
-            share_text(part.ns, budget.total_ns),
-            time_text(part.ns),
-            "" if part.layer is None else time_text(budget.gap_ns.get(part.layer, 0)),
-            "" if part.layer is None else time_text(budget.loss_ns.get(part.layer, 0)),
-        )
-        for part in parts_of(analysis)
+        (part.letter, _text(part.name), *part_figures(budget, part)) for part in parts_of(analysis)
     ]
     return [
         f"<h2>Layers: who owns {time_text(budget.total_ns)}, {_text(budget_of(analysis))}</h2>",

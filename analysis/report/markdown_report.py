@@ -12,11 +12,17 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 from whichlayer.analysis.layers import layer_name
-from whichlayer.analysis.report.text_budget import budget_of, ownerless_text, parts_of, platform
+from whichlayer.analysis.report.text_budget import (
+    budget_of,
+    ownerless_text,
+    part_figures,
+    parts_of,
+    platform,
+)
 from whichlayer.analysis.report.text_findings import lost_text, recoverable_text, where_text
 from whichlayer.analysis.report.text_kernels import HEADINGS, kernel_rows
 from whichlayer.analysis.report.text_report import further_sections
-from whichlayer.analysis.report.units import share_text, time_text
+from whichlayer.analysis.report.units import time_text
 from whichlayer.analysis.results import Analysis, Finding
 from whichlayer.analysis.text import clean, source_text
 
@@ -137,14 +143,7 @@ def _evidence(finding: Finding) -> str:
 def _layers(analysis: Analysis) -> list[str]:
     budget = analysis.budget
     cells = [
-        (
-            part.letter and f"`{part.letter}`",
-            plain(part.name),
-            share_text(part.ns, budget.total_ns),
-            time_text(part.ns),
-            "" if part.layer is None else time_text(budget.gap_ns.get(part.layer, 0)),
-            "" if part.layer is None else time_text(budget.loss_ns.get(part.layer, 0)),
-        )
+        (part.letter and f"`{part.letter}`", plain(part.name), *part_figures(budget, part))
         for part in parts_of(analysis)
     ]
     return [

@@ -57,6 +57,17 @@ def parts_of(analysis: Analysis) -> list[Part]:
     ]
 
 
+def part_figures(budget: Budget, part: Part) -> tuple[str, str, str, str]:
+    """Share, time, time in gaps and time in kernels of a part; the last two only of layers."""
+    layer = part.layer
+    return (
+        share_text(part.ns, budget.total_ns),
+        time_text(part.ns),
+        "" if layer is None else time_text(budget.gap_ns.get(layer, 0)),
+        "" if layer is None else time_text(budget.loss_ns.get(layer, 0)),
+    )
+
+
 def budget_lines(analysis: Analysis) -> list[str]:
     """One row per layer, then what has no owner and what could not be judged."""
     budget = analysis.budget
@@ -81,18 +92,7 @@ def platform(analysis: Analysis) -> str:
 
 def _row(budget: Budget, part: Part) -> tuple[str, str, str, str, str, str, str]:
     share = part.ns / budget.total_ns if budget.total_ns else 0.0
-    layer = part.layer
-    gaps = "" if layer is None else time_text(budget.gap_ns.get(layer, 0))
-    losses = "" if layer is None else time_text(budget.loss_ns.get(layer, 0))
-    return (
-        part.letter,
-        part.name,
-        bar(share, _BAR_COLUMNS),
-        share_text(part.ns, budget.total_ns),
-        time_text(part.ns),
-        gaps,
-        losses,
-    )
+    return (part.letter, part.name, bar(share, _BAR_COLUMNS), *part_figures(budget, part))
 
 
 def ownerless_text(budget: Budget) -> str:
