@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from whichlayer.analysis.report.units import count_text, time_text
+from whichlayer.analysis.report.units import bytes_text, count_text, time_text
 from whichlayer.analysis.text import clean, gpu_text
 from whichlayer.tui import travel
 from whichlayer.tui.counter_lanes import CounterLane, Series, exact_number, near_number
@@ -56,7 +56,10 @@ def _value(row: CounterRow, series: Series, time_ns: int) -> Line:
     if index < 0:
         first = f"; the first is at {time_text(int(row.start_ns[0]))}" if len(row) else ""
         return Line(f"no sample yet{first}", "value")
-    said = f"{exact_number(float(row.value[index]))}{_unit(series)}"
+    value = float(row.value[index])
+    said = f"{exact_number(value)}{_unit(series)}"
+    if series.unit == "bytes" and 1000 <= value < 2**53:
+        said = f"{bytes_text(int(value))} ({said})"
     start, end = int(row.start_ns[index]), int(row.end_ns[index])
     held = f"for {time_text(end - start)}" if index + 1 < len(row) else "to the end"
     return Line(f"{said} {held} from {time_text(start)}", "value", strong=True)

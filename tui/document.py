@@ -18,6 +18,7 @@ from whichlayer.tui.instant_lanes import with_instants
 from whichlayer.tui.lane_titles import tell_apart
 from whichlayer.tui.lanes import ShownLane, list_lanes, note_crowd
 from whichlayer.tui.listed_rows import ListedRows
+from whichlayer.tui.memory_lanes import with_memory
 from whichlayer.tui.names import Names
 
 # The first timeline does not wait for what shows an analysis.
@@ -167,7 +168,8 @@ def open_document(trace: Trace) -> Document:
         low = min(low, 0)
     else:  # nobody must take for empty what was not read
         low, high = _within(trace.part, low, high)
-    lanes = with_instants(with_counters(lanes, trace, high), trace)
+    lanes = with_memory(with_counters(lanes, trace, high), trace, high)
+    lanes = with_instants(lanes, trace)
     note_crowd(lanes)
     return Document(trace, Names(trace), lanes, low, high)
 
