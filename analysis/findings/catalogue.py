@@ -10,7 +10,6 @@ from whichlayer.analysis.custom_kernel import rule as custom_kernel
 from whichlayer.analysis.gaps.catalogue import cause_rules
 from whichlayer.analysis.kernels import rules
 from whichlayer.analysis.kernels.rule_modules import kernel_rule_modules
-from whichlayer.analysis.memory import churn
 from whichlayer.analysis.rule import Rule, rule_modules
 
 
@@ -28,7 +27,7 @@ def shipped_rules() -> dict[str, Rule]:
 
 
 #: Modules of the rules of verdicts, which need no kernel or gap of their own.
-VERDICTS: tuple[ModuleType, ...] = (custom_kernel, churn)
+VERDICTS: tuple[ModuleType, ...] = (custom_kernel,)
 
 
 @cache

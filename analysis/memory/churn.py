@@ -1,10 +1,4 @@
-"""Memory is taken and given back many times over in every step.
-
-Told where ``profile_memory`` is recorded: bytes allocated in a step as a multiple of what is
-held at most. A caching allocator makes that cheap, until blocks of changing sizes no longer fit
-and it has to ask the device; then the calls cost gaps (``allocator``). Only together with such
-calls in the window is it said, and no time is given to it.
-"""
+"""The rule about memory that goes back to the device; ``kernels.rules.memory_churn`` finds it."""
 
 from __future__ import annotations
 
@@ -16,10 +10,11 @@ from whichlayer.analysis.rule import Rule
 RULE: Final = Rule(
     id="memory-churn",
     layer=Layer.PYTORCH,
-    title="memory is taken and given back many times over",
-    fix="allocate once and reuse, static shapes, PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
-    thresholds={"turnover": 4.0, "calls": 2.0},
-    source="ours: bytes taken in a step over the most that is held, with calls to the device",
-    example="made: 1 GB taken and given back ten times in a step that never holds more, with "
-    "cudaMalloc and cudaFree in the window",
+    title="memory goes back to the device and is asked for again",
+    fix="no torch.cuda.empty_cache() in the loop; buffers that are kept, static shapes; "
+    "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
+    thresholds={"turnover": 1.0, "calls": 1.0},
+    source="ours: a caching allocator that has warmed up gives nothing back to the device",
+    example="made: 1 GB taken and given back ten times in a step that never holds more, with three "
+    "calls of cudaFree between calls of cudaMalloc",
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,9 +12,10 @@ from whichlayer.analysis.findings.where import where_of
 from whichlayer.analysis.kernels.peaks import device_entry
 from whichlayer.analysis.kernels.rules.memory_near_limit import RULE as NEAR_LIMIT
 from whichlayer.analysis.memory.churn import RULE as CHURN
+from whichlayer.analysis.memory.device_calls import asked_again, device_calls
 from whichlayer.analysis.memory.events import AllocatorEvents, allocators_of
 from whichlayer.analysis.memory.places import innermost_at, operator_around
-from whichlayer.analysis.results import Analysis, Where, Window
+from whichlayer.analysis.results import Analysis, Where
 from whichlayer.analysis.settings import threshold
 from whichlayer.analysis.steps.phase_names import phase_of
 from whichlayer.analysis.trace.columns import Trace
@@ -25,9 +25,8 @@ from whichlayer.analysis.trace.kinds import SliceKind
 RECORD_MEMORY: Final = "record with torch.profiler.profile(profile_memory=True) to see memory"
 #: Operators and single allocations that are named.
 _NAMED: Final = 5
-_DEVICE_CALLS: Final = re.compile(
-    r"^(?:cuda|hip)(?:Malloc|Free)(?:Async)?$|^cuMem(?:Create|Release)$"
-)
+#: What was given back and asked for again but once may be the end of a phase.
+_NO_ACCIDENT: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +72,8 @@ class MemoryUse:
         taken, given: how often.
         turnover: ``taken_bytes`` a step over ``peak_bytes``; of a window without steps, in all.
         device_calls: calls in which the device itself was asked for memory or given it back.
+        asked_again: how often memory was given back to the device and asked for again, after the
+            first step.
         churns: the settings of ``memory-churn`` are reached.
         by_operator: those that allocated most until the peak.
         largest: the largest single allocations of the window.
@@ -97,6 +98,7 @@ class MemoryUse:
     given: int
     turnover: float | None
     device_calls: int
+    asked_again: int
     churns: bool
     by_operator: tuple[OperatorMemory, ...]
     largest: tuple[Allocation, ...]
@@ -132,7 +134,8 @@ def _use(analysis: Analysis, events: AllocatorEvents, chosen: NDArray[np.intp]) 
     taken, given = size > 0, size < 0
     total = _device_memory(analysis, events.device) if events.on_gpu else None
     most = int(allocated[peak])
-    calls = _device_calls(trace, window) if events.on_gpu else 0
+    calls = len(device_calls(trace, window)) if events.on_gpu else 0
+    again = len(asked_again(trace, window)) if calls else 0
     turnover = float(size[taken].sum()) / max(len(window.steps), 1) / most if most else None
     least = threshold(options, CHURN.id, "turnover"), threshold(options, CHURN.id, "calls")
     full = threshold(options, NEAR_LIMIT.id, "full")
@@ -156,10 +159,16 @@ def _use(analysis: Analysis, events: AllocatorEvents, chosen: NDArray[np.intp]) 
         given=int(given.sum()),
         turnover=turnover,
         device_calls=calls,
-        churns=turnover is not None and turnover >= least[0] and calls >= least[1],
+        asked_again=again,
+        churns=turnover is not None and turnover >= least[0] and _often(again, analysis, least[1]),
         by_operator=_by_operator(trace, rows[: peak + 1], size[: peak + 1]),
         largest=_largest(trace, rows, size, time),
     )
+
+
+def _often(again: int, analysis: Analysis, a_step: float) -> bool:
+    """Whether memory was asked for again so often that it is no accident."""
+    return again >= max(a_step * (len(analysis.window.steps) - 1), _NO_ACCIDENT)
 
 
 def _by_operator(
@@ -224,12 +233,3 @@ def _device_memory(analysis: Analysis, number: int) -> int | None:
     if not isinstance(size, int) or isinstance(size, bool) or not 0 < size < 1 << 50:
         return None
     return size
-
-
-def _device_calls(trace: Trace, window: Window) -> int:
-    ids = [i for i, name in enumerate(trace.strings) if _DEVICE_CALLS.match(name)]
-    if not ids:
-        return 0
-    calls = np.isin(trace.name_id, ids) & (trace.kind == SliceKind.RUNTIME)
-    begun = trace.start_ns[calls]
-    return int(((begun >= window.start_ns) & (begun <= window.end_ns)).sum())

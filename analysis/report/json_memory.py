@@ -38,6 +38,7 @@ def _allocator(one: MemoryUse) -> dict[str, Any]:
         "frees": one.given,
         "turnover": values.number(one.turnover),
         "device_calls": one.device_calls,
+        "asked_again": one.asked_again,
         "churn": one.churns,
         "by_operator": [
             {

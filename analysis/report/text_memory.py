@@ -40,10 +40,10 @@ def _told(one: MemoryUse) -> list[str]:
     if one.turnover is not None and one.turnover >= _TURNS:
         turned += f", {one.turnover:.1f} times the peak a step"
     if one.device_calls:
-        turned += f"; the device was asked or given back {one.device_calls:,} times"
+        turned += f"; {one.device_calls:,} calls asked the device or gave back to it"
     lines += wrap(turned, "  taken in the window: ")
     if one.churns:
-        lines += wrap("memory-churn: blocks do not fit again; static shapes, reuse", "  ")
+        lines += wrap("memory-churn: what went back to the device was asked for again", "  ")
     if one.near_limit:
         lines += wrap("near the limit of the device", "  ")
     return lines

@@ -68,7 +68,7 @@ OF_RULE: Final = {
     ("custom-kernel", "shapes"): "so many tuples of shapes count as the most frequent ones",
     ("custom-kernel", "steps"): "recorded steps in which it runs",
     ("memory-churn", "turnover"): "bytes taken in a step, as a multiple of the most that is held",
-    ("memory-churn", "calls"): "calls that asked the device for memory, or gave some back",
+    ("memory-churn", "calls"): "times a step that memory went back to the device and was asked for again",
     ("Q2", "lost"): "share of a step's launches that have no kernel",
     ("Q2", "uneven"): "by how much the kernels of a graph's launches differ",
     ("Q3", "unlinked"): "share of the activities that have no launch in the file",

@@ -29,8 +29,9 @@ from whichlayer.analysis.trace.extent import Extent, extent_of
 from whichlayer.analysis.trace.far_marks import far_marks
 from whichlayer.analysis.trace.kinds import GPU_WORK, LaneKind, SliceKind
 from whichlayer.analysis.trace.lanes import Naming, lane_order, name_lane
-from whichlayer.analysis.trace.launches import join_launches
+from whichlayer.analysis.trace.launches import Callers, join_launches
 from whichlayer.analysis.trace.nesting import nest_slices
+from whichlayer.analysis.trace.shared_numbers import can_launch
 from whichlayer.analysis.trace.steps import find_steps
 
 
@@ -107,7 +108,10 @@ def assemble(recording: Recording) -> Trace:
     slices.lane_id = new_lane[slices.lane_id]
     lane_rows, by_time = _sort(slices, len(order))
     slices.take(by_time)
-    launch = join_launches(slices.kind, slices.correlation, slices.external_id, slices.start_ns)
+    callers = _callers(recording, order)
+    launch = join_launches(
+        slices.kind, slices.correlation, slices.external_id, slices.start_ns, callers
+    )
     extent = _without_broken(recording, replace(extent, stray=extent.stray[by_time]), launch)
     stray, origin_ns = extent.stray, extent.origin_ns
     launch[stray[launch] & (launch >= 0)] = -1
@@ -166,6 +170,22 @@ def assemble(recording: Recording) -> Trace:
         _details=recording.details,
         _full_args=full_args,
         part=_part(recording.stretch, extent),
+    )
+
+
+def _callers(recording: Recording, order: Sequence[int]) -> Callers | None:
+    """The processes behind the slices; None where only one has threads."""
+    lanes = [recording.lanes[index] for index in order]
+    threads = {lane.pid: 0 for lane in lanes if lane.kind == LaneKind.CPU_THREAD}
+    if len(threads) < 2:
+        return None
+    number = {pid: index for index, pid in enumerate(threads)}
+    process = np.array([number.get(lane.pid, -1) for lane in lanes], np.int32)
+    slices = recording.slices
+    return Callers(
+        process[slices.lane_id],
+        slices.lane_id,
+        lambda: can_launch(recording.strings)[slices.name_id],
     )
 
 

@@ -2,20 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 import numpy as np
 
-from whichlayer.analysis.trace.columns import Int32, Int64, UInt8
+from whichlayer.analysis.trace.columns import Bool, Int32, Int64, UInt8
 from whichlayer.analysis.trace.kinds import GPU_WORK, SliceKind
+from whichlayer.analysis.trace.shared_numbers import settle, shared
 
 
-def join_launches(kind: UInt8, correlation: Int64, external_id: Int64, start_ns: Int64) -> Int32:
+class Callers(NamedTuple):
+    """Whose the slices are, for recordings of several processes.
+
+    Attributes:
+        process: int32 (n,), a number for the process of each slice's lane.
+        lane: int32 (n,).
+        launching: gives bool (n,), slices whose names are of calls that can launch work.
+    """
+
+    process: Int32
+    lane: Int32
+    launching: Callable[[], Bool]
+
+
+def join_launches(
+    kind: UInt8,
+    correlation: Int64,
+    external_id: Int64,
+    start_ns: Int64,
+    callers: Callers | None = None,
+) -> Int32:
     """The launching runtime slice of every GPU activity, by correlation number.
 
     A file in which no activity carries a correlation is joined by ``External id``, which such
     files repeat on the call and on what it launched.
 
     One graph launch owns many kernels, and a number can recur. Of several calls with the
-    number, the last that begins at or before the activity is taken, else the first. Numbers
+    number, the last that begins at or before the activity is taken, else the first; of calls of
+    several processes only what :mod:`~whichlayer.analysis.trace.shared_numbers` can tell. Numbers
     below 1 mean none.
 
     Returns:
@@ -41,7 +66,32 @@ def join_launches(kind: UInt8, correlation: Int64, external_id: Int64, start_ns:
             start_ns[calls], first[several], behind[several], start_ns[work[several]]
         )
     launch[work[found]] = calls[chosen[found]]
+    if callers is not None and bool(several.any()):
+        _by_process(launch, work, calls, correlation, external_id, start_ns, callers)
     return launch
+
+
+def _by_process(
+    launch: Int32,
+    work: Int64,
+    calls: Int64,
+    number: Int64,
+    external_id: Int64,
+    start_ns: Int64,
+    callers: Callers,
+) -> None:
+    """Settles anew what has a number that calls of several processes carry."""
+    doubtful = shared(number[calls], callers.process[calls])
+    if not len(doubtful):
+        return
+    work = work[np.isin(number[work], doubtful)]
+    calls = calls[np.isin(number[calls], doubtful)]
+    launch[work] = -1
+    if len(work):
+        launch[work] = settle(
+            work, calls, number, external_id, start_ns, callers.process, callers.lane,
+            callers.launching(), launch,
+        )  # fmt: skip
 
 
 def _latest_before(starts: Int64, first: Int64, behind: Int64, limit: Int64) -> Int64:

@@ -5,11 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.support.program import MAIN, PID, Program
 from tests.support.recordings import analysed
 from whichlayer.analysis.kernels.rules.memory_near_limit import find as near_limit
+from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.memory.usage import memory_use, why_no_memory
 from whichlayer.analysis.report.text_memory import memory_lines
+from whichlayer.analysis.results import Analysis
 
 GB = 1_000_000_000
 
@@ -70,16 +74,50 @@ def test_memory_of_the_cpu_is_not_the_gpus(tmp_path: Path) -> None:
     assert len([line for line in memory_lines(analysis) if line.startswith("MEMORY")]) == 1
 
 
-def test_churn_needs_turnover_and_calls_to_the_device(tmp_path: Path) -> None:
+def churning(cycles: int, calls: int = 0, total: int = 1 * GB) -> Program:
+    """Memory taken and given back, and calls of the device one after the other."""
     made = program()
-    for at in range(10):
-        memory(made, 50.0 + 10 * at, 1 * GB, 1 * GB)
-        memory(made, 55.0 + 10 * at, -1 * GB, 0)
-    assert not memory_use(made.analysis(tmp_path))[0].churns
-    made.call("cudaMalloc", 500, 5)
-    made.call("cudaFree", 600, 5)
-    found = memory_use(made.analysis(tmp_path))[0]
-    assert found.churns and found.turnover == 10.0 and found.device_calls == 2
+    for at in range(cycles):
+        memory(made, 50.0 + 10 * at, 1 * GB, total)
+        memory(made, 55.0 + 10 * at, -1 * GB, total - GB)
+    for number in range(calls):
+        made.call(("cudaMalloc", "cudaFree")[number % 2], 200 + 50 * number, 5)
+    return made
+
+
+def rules_of(analysis: Analysis) -> list[str]:
+    return [finding.rule for finding in analysis.findings]
+
+
+def test_memory_that_is_given_back_and_asked_for_again_is_churn(tmp_path: Path) -> None:
+    analysis = churning(10, calls=7).analysis(tmp_path)
+    (used,) = memory_use(analysis)
+    assert (used.turnover, used.device_calls, used.asked_again) == (10.0, 7, 3) and used.churns
+    (found,) = [one for one in analysis.findings if one.rule == "memory-churn"]
+    assert "asked for again 3 times" in found.evidence[1] and "10.0 times" in found.evidence[0]
+    assert len(found.regions) == 3 and found.time_ns == 0 and found.layer is Layer.PYTORCH
+    assert "memory-churn" in "\n".join(memory_lines(analysis))
+
+
+@pytest.mark.parametrize(("cycles", "calls"), [(10, 0), (10, 3), (10, 4), (0, 7)])
+def test_memory_that_is_served_from_what_is_held_is_no_churn(
+    cycles: int, calls: int, tmp_path: Path
+) -> None:
+    made = churning(cycles, calls)
+    memory(made, 900, 0.5 * GB, 2 * GB)
+    assert "memory-churn" not in rules_of(made.analysis(tmp_path))
+
+
+def test_what_the_first_step_asks_for_is_no_churn(tmp_path: Path) -> None:
+    made = churning(10, calls=7)
+    made.step(4, 1000, 1000)
+    made.kernel("ampere_sgemm_128x128_nn", 1160, 700, (1120, 3))
+    assert "memory-churn" not in rules_of(made.analysis(tmp_path))
+
+
+def test_memory_that_is_nearly_full_explains_its_churn(tmp_path: Path) -> None:
+    found = rules_of(churning(100, calls=7, total=80 * GB).analysis(tmp_path))
+    assert "memory-near-limit" in found and "memory-churn" not in found
 
 
 def test_without_memory_events_it_is_said_what_to_record(tmp_path: Path) -> None:
@@ -103,5 +141,8 @@ def test_memory_of_recordings(traces: Path) -> None:
     gpu, _ = memory_use(analysed(traces / "tl_h100_timesformer.json.gz"))
     assert 4.4 * GB < gpu.peak_bytes < 4.6 * GB and gpu.peak_phase == "forward"
     assert gpu.by_operator[0].operator == "aten::bmm" and gpu.near_limit is False
+    for name in ("tl_h100_timesformer", "tl_h100_qwen", "tl_mi300_timesformer", "tl_mi300_bert"):
+        use = memory_use(analysed(traces / f"{name}.json.gz"))[0]
+        assert (use.turnover or 0) > 10 and not use.churns, "served from what is held"
     (vllm,) = memory_use(analysed(traces / "tl_mi300_vllm_decode_capture.json.gz"))
     assert vllm.type == "hip" and vllm.near_limit is True

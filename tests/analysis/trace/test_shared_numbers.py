@@ -1,0 +1,121 @@
+"""Two processes that number their calls alike are never joined by luck."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from whichlayer.analysis import analyse, load
+from whichlayer.analysis.trace.columns import Trace
+from whichlayer.analysis.trace.kinds import SliceKind
+
+Event = dict[str, Any]
+
+
+def call(process: int, number: int, at: float, name: str = "cudaLaunchKernel") -> Event:
+    return {"ph": "X", "cat": "cuda_runtime", "name": name, "pid": process, "tid": process,
+            "ts": at, "dur": 2, "args": {"correlation": number}}  # fmt: skip
+
+
+def kernel(process: int, number: int, at: float, device: int = 0, **args: object) -> Event:
+    """A kernel whose name says which process it belongs to."""
+    return {"ph": "X", "cat": "kernel", "name": f"of {process}", "pid": device, "tid": 7,
+            "ts": at, "dur": 5,
+            "args": {"correlation": number, "device": device, "stream": 7, **args}}  # fmt: skip
+
+
+def loaded(events: list[Event], folder: Path) -> Trace:
+    path = folder / "two.json"
+    path.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
+    return load(path, cache=False)
+
+
+def joined(trace: Trace) -> list[tuple[str, str]]:
+    """What each kernel is said to belong to, beside what it does."""
+    found = []
+    for row in np.flatnonzero(trace.kind == SliceKind.KERNEL).tolist():
+        launch = int(trace.launch[row])
+        lane = trace.lanes[int(trace.lane_id[launch])]
+        found.append((trace.name(row), f"of {lane.pid}" if launch >= 0 else ""))
+    return found
+
+
+def two_programs(seed: int, devices: tuple[int, int], gap: float) -> list[Event]:
+    """Two programs, each of which launches in order and runs on its device in order."""
+    random, events = Random(seed), []
+    for process, device in zip((100, 200), devices, strict=True):
+        now, free = random.uniform(0, 300), 0.0
+        for number in range(1, 60):
+            now += random.expovariate(1 / gap)
+            if random.random() < 0.2:
+                events.append(call(process, number, now, "cudaStreamSynchronize"))
+                continue
+            events.append(call(process, number, now))
+            free = max(free, now + random.uniform(3, 60))
+            events.append(kernel(process, number, free, device))
+            free += 5
+    return events
+
+
+@pytest.mark.parametrize("devices", [(0, 0), (0, 1)])
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 10_000), gap=st.sampled_from([3.0, 20.0, 200.0]))
+def test_no_kernel_is_given_to_the_other_process(
+    devices: tuple[int, int], seed: int, gap: float, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    events = two_programs(seed, devices, gap)
+    told = joined(loaded(events, tmp_path_factory.mktemp("two")))
+    assert all(mine in ("", truth) for truth, mine in told)
+
+
+def test_on_a_device_each_nearly_everything_is_told(tmp_path: Path) -> None:
+    told = joined(loaded(two_programs(1, (0, 1), 20.0), tmp_path))
+    assert len(told) > 80
+    assert sum(bool(mine) for _, mine in told) >= 0.95 * len(told)
+
+
+def test_what_cannot_be_told_is_unknown_and_warned_of(tmp_path: Path) -> None:
+    events: list[Event] = []
+    for number in range(1, 30):
+        at = 1000.0 * number
+        events += [call(100, number, at), call(200, number, at + 1)]
+        events += [kernel(100, number, at + 10), kernel(200, number, at + 20)]
+    analysis = analyse(loaded(events, tmp_path))
+    assert {mine for _, mine in joined(analysis.trace)} == {""}
+    (warning,) = [one for one in analysis.warnings if "several processes" in one.message]
+    assert (warning.code, warning.count, warning.severity.id) == ("Q3", 58, "doubt")
+    causes = {analysis.gaps.rule_ids[code] for code in analysis.gaps.cause.tolist()}
+    assert "launch-bound" not in causes
+
+
+def test_the_same_external_id_tells_whose_it_is(tmp_path: Path) -> None:
+    events: list[Event] = []
+    for number in range(1, 30):
+        at = 1000.0 * number
+        for process, id_ in ((100, 5000 + number), (200, 9000 + number)):
+            one = call(process, number, at)
+            one["args"]["External id"] = id_
+            events += [one, kernel(process, number, at + process, **{"External id": id_})]
+    told = joined(loaded(events, tmp_path))
+    assert all(mine == truth for truth, mine in told)
+
+
+def test_calls_that_launch_nothing_are_no_choice(tmp_path: Path) -> None:
+    events = [call(200, 7, 0, "cudaEventRecord"), call(100, 7, 1), kernel(100, 7, 10)]
+    events += [call(200, 8, 20), kernel(200, 8, 30)]
+    told = joined(loaded(events, tmp_path))
+    assert told == [("of 100", "of 100"), ("of 200", "of 200")]
+
+
+def test_one_process_may_use_a_number_again(tmp_path: Path) -> None:
+    events = [call(100, 7, 0), kernel(100, 7, 10), call(100, 7, 100), kernel(100, 7, 110)]
+    events += [call(200, 9, 20), kernel(200, 9, 30)]
+    told = joined(loaded(events, tmp_path))
+    assert all(mine == truth for truth, mine in told)
