@@ -208,6 +208,7 @@ class WhichlayerApp(KeyActions):
     def on_unmount(self) -> None:
         """Nobody waits for the loader any more."""
         self._loader.stop()
+        self.keep_sizes_now(leaving=True)
         self.close_finder()
 
     def on_resize(self, event: events.Resize) -> None:
@@ -291,6 +292,8 @@ class WhichlayerApp(KeyActions):
         if old is not None and old.lanes is not document.lanes:
             view = self.carried(view, old, document)
         view = self.as_left(document, view)
+        if document.analysis is not None:
+            self.show_bookmarks()
         if document.analysis is not None and not self._touched:
             view = travel.first_look(document, view)
             if self._wanted is not None:

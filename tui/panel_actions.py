@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from textual import on
 
 from whichlayer.tui.acting import Acting
+from whichlayer.tui.deferred import Deferred
 from whichlayer.tui.layout import PANELS, Arrangement
 from whichlayer.tui.messages import PanelFullAsked, PanelsDragged
+
+# There are no panels in the first picture.
+if TYPE_CHECKING:
+    from whichlayer.tui import panel_state
+else:
+    panel_state = Deferred("whichlayer.tui.panel_state")
+
+#: Seconds after a change until it is kept.
+_KEPT_AFTER_S = 0.5
 
 #: Lines that panels have at least, and that they leave to the rest of the screen.
 _LEAST_LINES, _LEFT_LINES = 4, 9
@@ -31,8 +41,11 @@ class PanelActions(Acting):
         super().__init__(**settings)
         self.only: str | None = None
         """The part that has the whole screen, or None."""
-        self._more_lines = 0
+        self._more_lines: dict[int, int] = {}
         self._steps: dict[str, int] = {}
+        self._side_by_side = 1
+        self._sizes_read = False
+        self._sizes_changed = False
 
     def arrange_again(self) -> None:
         """Lay the parts out anew."""
@@ -62,10 +75,11 @@ class PanelActions(Acting):
 
     def action_panel_lines(self, lines: int) -> None:
         """Panels higher by so many lines, or lower."""
-        before = self._more_lines
-        self._more_lines += lines
+        before = self._extra
+        self._more_lines[self._side_by_side] = before + lines
         self.arrange_again()
-        if self._more_lines == before:
+        self._keep_sizes()
+        if self._extra == before:
             self.say("panels can be no higher" if lines > 0 else "panels can be no lower")
 
     def action_panel_width(self, step: int) -> None:
@@ -79,15 +93,56 @@ class PanelActions(Acting):
             self.say(f"{here} can be no {'wider' if step > 0 else 'narrower'}")
             return
         self._steps[here] = steps
-        self.query_one(f"#{here}").styles.width = f"{_WIDTHS[here] * _WIDER**steps:.2f}fr"
+        self._widen(here)
+        self._keep_sizes()
+
+    def _widen(self, name: str) -> None:
+        width = f"{_WIDTHS[name] * _WIDER ** self._steps.get(name, 0):.2f}fr"
+        self.screen_stack[0].query_one(f"#{name}").styles.width = width
+
+    @property
+    def _extra(self) -> int:
+        """Lines more than usual, with as many panels side by side as there are."""
+        return self._more_lines.get(self._side_by_side, 0)
+
+    def _keep_sizes(self) -> None:
+        """Keep sizes soon: a drag changes them at every move of the mouse."""
+        if not self._sizes_changed:
+            self._sizes_changed = True
+            self.set_timer(_KEPT_AFTER_S, self.keep_sizes_now)
+
+    def keep_sizes_now(self, leaving: bool = False) -> None:
+        """Keep sizes that have changed; ``leaving``: there is nobody to be told that it failed."""
+        if not self._sizes_changed:
+            return
+        self._sizes_changed = False
+        sizes = panel_state.PanelSizes(self._more_lines, self._steps)
+        try:
+            panel_state.write_sizes(panel_state.panels_path(), sizes)
+        except OSError as error:
+            if not leaving:
+                self.say(f"kept only until you leave: {error.strerror or error}")
+
+    def _read_sizes(self) -> None:
+        """Take the sizes of the last time, once there are panels."""
+        if self._sizes_read or not self.screen_stack[0].query("#panels"):
+            return
+        self._sizes_read = True
+        sizes = panel_state.read_sizes(panel_state.panels_path(), _MOST_STEPS)
+        self._more_lines = dict(sizes.lines)
+        self._steps = {name: step for name, step in sizes.steps.items() if name in _WIDTHS}
+        for name in self._steps:
+            self._widen(name)
 
     def sized(self, arranged: Arrangement, height: int) -> Arrangement:
         """An arrangement with panels as high as the user made them, as far as that fits."""
-        if not self._more_lines or not arranged.panel_lines:
+        self._side_by_side = len(arranged.places)
+        self._read_sizes()
+        if not self._extra or not arranged.panel_lines:
             return arranged
         most = max(height - _LEFT_LINES, _LEAST_LINES)
-        lines = min(max(arranged.panel_lines + self._more_lines, _LEAST_LINES), most)
-        self._more_lines = lines - arranged.panel_lines
+        lines = min(max(arranged.panel_lines + self._extra, _LEAST_LINES), most)
+        self._more_lines[self._side_by_side] = lines - arranged.panel_lines
         return replace(arranged, panel_lines=lines)
 
     def place_parts(self, arranged: Arrangement) -> None:
@@ -111,8 +166,9 @@ class PanelActions(Acting):
         if self.only is None and panels.size.height:
             lines = self.size.height - 1 - message.y - panels.size.height
             if lines:
-                self._more_lines += lines
+                self._more_lines[self._side_by_side] = self._extra + lines
                 self.arrange_again()
+                self._keep_sizes()
 
     @on(PanelFullAsked)
     def _panel_full_asked(self, message: PanelFullAsked) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from whichlayer.tui.widgets.prompt import Asked
 if TYPE_CHECKING:
     from whichlayer.analysis.options import Options
     from whichlayer.tui import bookmark_list, go_to, notes_file, travel, view_command
-    from whichlayer.tui.notes_file import NotesFile
+    from whichlayer.tui.notes_file import Bookmark, NotesFile
 else:
     bookmark_list = Deferred("whichlayer.tui.bookmark_list")
     go_to = Deferred("whichlayer.tui.go_to")
@@ -42,6 +43,16 @@ class PlaceActions(Prompting):
     def opened_with(self) -> tuple[str, Options]:
         """The file and the options that were asked for on the command line."""
         raise NotImplementedError
+
+    def show_bookmarks(self) -> None:
+        """Mark those that were kept on the ruler, once there is anything to mark them on."""
+        if self._notes is None:
+            self._show_marks(self.notes.read())
+
+    def _show_marks(self, marks: Sequence[Bookmark]) -> None:
+        from whichlayer.tui.widgets.ruler import Ruler
+
+        self.screen_stack[0].query_one(Ruler).mark_places(marks)
 
     @property
     def notes(self) -> NotesFile:
@@ -81,6 +92,7 @@ class PlaceActions(Prompting):
 
         notes = self.notes
         marks = notes.read()
+        self._show_marks(marks)
         if notes.told:
             self.say(notes.told)
 
@@ -90,6 +102,7 @@ class PlaceActions(Prompting):
             except OSError as error:
                 self.say(f"the bookmark is still there: {error.strerror or error}")
             marks[:] = notes.read()
+            self._show_marks(marks)
             return bookmark_list.bookmark_list(document, marks, notes.path)
 
         def chosen(row: int | None) -> None:
@@ -177,6 +190,8 @@ class PlaceActions(Prompting):
         except OSError as error:
             self.say(f"kept only until you leave: {error.strerror or error}")
             return
+        finally:
+            self._show_marks(self.notes.read())
         where = self.notes.path
         kept = "kept until you leave" if where is None else f"kept in {where.name}"
         self.say(self.notes.told or f"bookmark {bookmark_list.name_of(mark)} {kept}; ' lists")

@@ -40,16 +40,54 @@ class ViewState:
 
 def state_path(trace: str) -> Path | None:
     """Where the view of a trace is kept; None where it cannot be."""
-    if trace in ("", "-"):
+    folder = state_folder()
+    if trace in ("", "-") or folder is None:
         return None
+    whole = os.path.realpath(trace)
+    key = hashlib.sha256(os.fsencode(whole)).hexdigest()[:24]
+    return folder / "views" / f"{key}.json"
+
+
+def state_folder() -> Path | None:
+    """The user's state folder of this program; None where there is none."""
     base = os.environ.get("XDG_STATE_HOME", "")
     try:
         folder = Path(base) if os.path.isabs(base) else Path.home() / ".local" / "state"
     except RuntimeError:
         return None
-    whole = os.path.realpath(trace)
-    key = hashlib.sha256(os.fsencode(whole)).hexdigest()[:24]
-    return folder / "whichlayer" / "views" / f"{key}.json"
+    return folder / "whichlayer"
+
+
+def read_body(path: Path | None, mark: str, form: int) -> dict[str, Any]:
+    """A file of ours, of one form; empty where it is not there or cannot be understood."""
+    if path is None:
+        return {}
+    try:
+        if path.stat().st_size > _MOST_BYTES:
+            return {}
+        body = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return body if isinstance(body, dict) and body.get(mark) == form else {}
+
+
+def write_body(path: Path, body: Mapping[str, Any]) -> None:
+    """Write a file so that there is always the old one or the new one, whole.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    file = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o600)
+    try:
+        with os.fdopen(file, "w", encoding="utf-8") as stream:
+            json.dump(body, stream)
+        os.replace(part, path)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(part)
+        raise
 
 
 def read_state(path: Path | None, keys: Sequence[Hashable]) -> ViewState | None:
@@ -59,15 +97,8 @@ def read_state(path: Path | None, keys: Sequence[Hashable]) -> ViewState | None:
         path: from :func:`state_path`.
         keys: what each lane is known by, in order.
     """
-    if path is None:
-        return None
-    try:
-        if path.stat().st_size > _MOST_BYTES:
-            return None
-        body = json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError):
-        return None
-    if not isinstance(body, dict) or body.get(_MARK) != _FORM:
+    body = read_body(path, _MARK, _FORM)
+    if not body:
         return None
     places = {_word(key): index for index, key in enumerate(keys)}
 
@@ -119,17 +150,7 @@ def write_state(path: Path | None, keys: Sequence[Hashable], state: ViewState) -
         "folds": {words[lane]: int(fold) for lane, fold in folds.items()},
         "clock": state.clock,
     }
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    file = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o600)
-    try:
-        with os.fdopen(file, "w", encoding="utf-8") as stream:
-            json.dump(body, stream)
-        os.replace(part, path)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(part)
-        raise
+    write_body(path, body)
 
 
 def _word(key: Hashable) -> str:

@@ -17,9 +17,11 @@ from whichlayer.analysis.trace.columns import Trace
 from whichlayer.tui import travel
 from whichlayer.tui.app import WhichlayerApp
 from whichlayer.tui.arguments import Parser, add_analysis_options, add_view_options
+from whichlayer.tui.notes_file import NotesFile, new_bookmark
 from whichlayer.tui.wanted import Wanted
 from whichlayer.tui.widgets.footer import Footer
 from whichlayer.tui.widgets.list_sheet import ListSheet
+from whichlayer.tui.widgets.ruler import Ruler
 
 US = 1000
 Screen = tuple[WhichlayerApp, Pilot[int]]
@@ -116,6 +118,37 @@ async def test_bookmarks_are_kept_listed_gone_to_and_deleted(
     assert said(app) == "bookmark x"
     body = json.loads((tmp_path / "step one.json.whichlayer.json").read_text())
     assert [mark["name"] for mark in body["bookmarks"]] == ["x"]
+
+
+async def test_bookmarks_show_on_the_ruler_and_a_click_goes_to_them(
+    screen: Screen,
+) -> None:
+    app, pilot = screen
+    app.look_at(travel.on_row(app.document, view_of(app).at(310 * US + 7), 0))  # type: ignore[arg-type]
+    await press(screen, "M", "ctrl+u")
+    await typed(screen, "slow [bold] product")
+    await press(screen, "end")
+    ruler = app.query_one(Ruler)
+    text = ruler.render_line(0).text
+    assert "◆slow [bold] product" in text
+    at = text.index("◆")
+    await pilot.click("#ruler", offset=(at, 0))
+    assert view_of(app).cursor_ns == 310 * US + 7, "exactly, not the middle of the column"
+    await press(screen, "apostrophe", "d", "escape")
+    assert "◆" not in ruler.render_line(0).text
+
+
+async def test_bookmarks_of_the_last_time_are_on_the_ruler(
+    trace: Trace, analysis: Analysis, tmp_path: Path
+) -> None:
+    path = tmp_path / "again.json"
+    NotesFile(str(path)).add(new_bookmark("kept", 1310 * US))
+    NotesFile(str(path)).add(new_bookmark("広い", 2310 * US))
+    app = app_on(path, trace, analysis)
+    async with app.run_test(size=MEDIUM) as pilot:
+        await pilot.pause()
+        text = app.query_one(Ruler).render_line(0).text
+        assert "◆kept" in text and text.count("◆") == 2
 
 
 async def test_a_bookmark_of_a_selection_selects_it_again(screen: Screen) -> None:

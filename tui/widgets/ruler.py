@@ -6,15 +6,27 @@ would cost a repaint of everything for every step of it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
 from textual.geometry import Region
 from textual.strip import Strip
 
 from whichlayer.analysis.report.units import time_text
+from whichlayer.analysis.text import clean
 from whichlayer.tui.go_to import wall_clock_ns
 from whichlayer.tui.ruler import Axis, axis_of, clock_axis
 from whichlayer.tui.view import View
-from whichlayer.tui.widgets.pane import Piece, strip_of
+from whichlayer.tui.widgets.pane import Piece, shortened, strip_of
 from whichlayer.tui.widgets.time_pane import TimePane
+
+if TYPE_CHECKING:
+    from whichlayer.tui.notes_file import Bookmark
+
+#: Cells of a bookmark's name, at most.
+_MOST_NAME = 20
 
 #: No label of the cursor is longer, the blank after it included.
 _MOST_LABEL = 28
@@ -26,12 +38,27 @@ _PRECISIONS = tuple(10**digits for digits in range(6, -1, -1))
 class Ruler(TimePane):
     """One line of time."""
 
-    HELP = "Time since the recording began. ▼ is the cursor; a selection shows its length."
+    HELP = "Time since the recording began. ▼ is the cursor, ◆ a bookmark; a selection shows its length."
 
     def __init__(self, *, id: str | None = None) -> None:
         """Start without marks."""
         super().__init__(id=id)
         self._axis: tuple[object, Axis] | None = None
+        self._bookmarks: Sequence[Bookmark] = ()
+
+    def mark_places(self, bookmarks: Sequence[Bookmark]) -> None:
+        """Take the bookmarks, in order of time."""
+        if list(bookmarks) != list(self._bookmarks):
+            self._bookmarks = tuple(bookmarks)
+            self.refresh()
+
+    def instant_under(self, x: int) -> int:
+        """The bookmark in a column, else the column's middle: what one aims at is hit exactly."""
+        cell = x - self.label_cells
+        for at, time, _ in self._places():
+            if at == cell:
+                return time
+        return super().instant_under(x)
 
     def view_changed(self, old: View | None) -> None:
         """Everything here moves with the view; the cursor only over its own cells."""
@@ -53,7 +80,11 @@ class Ruler(TimePane):
         if self._axis is None or self._axis[0] != (port, zero):
             self._axis = ((port, zero), axis_of(port) if zero is None else clock_axis(port, zero))
         axis = self._axis[1]
-        notes = [*self._selection(self.view), *self._cursor(self.view, axis)]
+        notes = [
+            *((cell, f"◆{name}", 2) for cell, _, name in self._places()),
+            *self._selection(self.view),
+            *self._cursor(self.view, axis),
+        ]
         line = Written(port.cells)
         for cell, text in axis.marks:
             covered = any(
@@ -67,6 +98,25 @@ class Ruler(TimePane):
         pieces: list[Piece] = [self.labelled(self._base(axis))]
         pieces += [(text, styles[code]) for text, code in line.runs()]
         return strip_of(pieces, width, palette.text)
+
+    def _places(self) -> list[tuple[int, int, str]]:
+        """(cell, instant, name) of the bookmarks in sight; names end before the next one."""
+        if self.view is None or self.document is None or not self._bookmarks:
+            return []
+        port, origin = self.view.port, self.document.trace.origin_ns
+        found: list[tuple[int, int, str]] = []
+        for mark in self._bookmarks:
+            cell = port.cell_of(mark.clock_ns - origin)
+            if 0 <= cell < port.cells:
+                name = clean(mark.name)
+                # A character of two cells could lose one of them to what is written over it.
+                plain = name if cell_len(name) == len(name) else ""
+                found.append((cell, mark.clock_ns - origin, plain))
+        rooms = [after[0] - here[0] - 1 for here, after in pairwise(found)] + [_MOST_NAME]
+        return [
+            (cell, time, shortened(name, min(room, _MOST_NAME)).rstrip() if room > 2 else "")
+            for (cell, time, name), room in zip(found, rooms, strict=True)
+        ]
 
     @property
     def _zero_ns(self) -> int | None:

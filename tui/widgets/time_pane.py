@@ -35,6 +35,10 @@ class TimePane(Pane):
         """The line of the timeline that a click puts the cursor on; -1 for none."""
         return -1 if self.view is None else self.view.row
 
+    def instant_under(self, x: int) -> int:
+        """The instant that a click in a column puts the cursor on."""
+        return self._time(x)
+
     def label_clicked(self, y: int) -> None:
         """The label of a line was clicked."""
 
@@ -56,7 +60,7 @@ class TimePane(Pane):
         elif event.x < self.label_cells:
             self.label_clicked(event.y)
         else:
-            time = self._time(event.x)
+            time = self.instant_under(event.x)
             self._drag_from = (time, event.x)
             self.capture_mouse()
             self.post_message(Looked(self.view.pointed(time, row)))
