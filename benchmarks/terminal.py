@@ -24,6 +24,7 @@ class Terminal:
     """Runs a program and notes the times of what it writes; a context that ends it.
 
     Attributes:
+        pid: its process.
         begun: when it was started, on the clock of ``time.perf_counter``.
         written: how many bytes it has written.
         cpu_s: user and system time that it had used when it was ended.
@@ -36,8 +37,8 @@ class Terminal:
         self.cpu_s = 0.0
         self._tail = b""
         self.begun = time.perf_counter()
-        self._pid, self._file = pty.fork()
-        if not self._pid:
+        self.pid, self._file = pty.fork()
+        if not self.pid:
             # Nothing may run here but the program: not even what a failure would run.
             try:
                 os.execvpe(command[0], list(command), env)
@@ -84,7 +85,7 @@ class Terminal:
         return self
 
     def __exit__(self, *_: object) -> None:
-        os.kill(self._pid, signal.SIGKILL)
-        usage = os.wait4(self._pid, 0)[2]
+        os.kill(self.pid, signal.SIGKILL)
+        usage = os.wait4(self.pid, 0)[2]
         self.cpu_s = usage.ru_utime + usage.ru_stime
         os.close(self._file)

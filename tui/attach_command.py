@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from whichlayer.tui.arguments import Parser, UsageError, parse_count
+from whichlayer.tui.run_command import add_history_option
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -49,7 +50,7 @@ def attach(arguments: Sequence[str]) -> int:
             return _relay(typed.listen, reach)
         if typed.steps:
             return _record(typed, reach)
-        return _watch(reach, local=typed.program.isdecimal())
+        return _watch(reach, typed.history, local=typed.program.isdecimal())
     except (RelayError, RendezvousError) as error:
         raise UsageError(str(error)) from error
 
@@ -78,6 +79,7 @@ def _parser() -> Parser:
         help="no screen: let screens reach the program over TCP, on the loopback device alone "
         "and with the token that is printed; port 0 for a free one",
     )
+    add_history_option(parser)
     return parser
 
 
@@ -168,7 +170,7 @@ def _relay(address: str, reach: Callable[[], socket.socket]) -> int:
     return 0
 
 
-def _watch(reach: Callable[[], socket.socket], *, local: bool) -> int:
+def _watch(reach: Callable[[], socket.socket], history_bytes: int, *, local: bool) -> int:
     streams = (sys.stdin, sys.stdout, sys.stderr)
     if not all(stream is not None and stream.isatty() for stream in streams):
         raise UsageError("the screen needs a terminal; record without one: --steps N -o FILE")
@@ -177,7 +179,7 @@ def _watch(reach: Callable[[], socket.socket], *, local: bool) -> int:
     from whichlayer.analysis.live.server import LiveServer
     from whichlayer.tui.live.app import run_live
 
-    server = LiveServer(History())
+    server = LiveServer(History(most_memory_bytes=history_bytes or sys.maxsize))
     try:
         server.join(reach())
         return run_live(server, None, RecorderOptions(every=0), local=local)

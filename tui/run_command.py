@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from whichlayer.tui.arguments import Parser, UsageError, parse_count
+from whichlayer.tui.arguments import Parser, UsageError, parse_count, parse_size
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -47,7 +47,8 @@ def run_program(arguments: Sequence[str]) -> int:
     try:
         if typed.headless:
             return _record(command, options, Path(typed.output))
-        return _watch(command, options, Path(typed.output) if typed.output else None)
+        folder = Path(typed.output) if typed.output else None
+        return _watch(command, options, folder, typed.history)
     except RendezvousError as error:
         raise UsageError(str(error)) from error
 
@@ -62,6 +63,18 @@ def add_recording_options(parser: Parser) -> None:
         "--no-stacks", action="store_true", help="no Python stacks: cheaper, and no lines to fix"
     )
     group.add_argument("--memory", action="store_true", help="allocations, too")
+
+
+def add_history_option(group: argparse._ActionsContainer) -> None:
+    """How much memory past windows may take."""
+    group.add_argument(
+        "--history",
+        type=parse_size,
+        default=1 << 30,
+        metavar="SIZE",
+        help="memory for windows that were shown, such as 256M (1G); older ones are read again "
+        "from the disk when they are looked at",
+    )
 
 
 def _parser() -> Parser:
@@ -90,6 +103,7 @@ def _parser() -> Parser:
     group.add_argument(
         "-o", "--output", metavar="DIR", help="keep all windows there (else until the screen ends)"
     )
+    add_history_option(group)
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND", help="what to run")
     return parser
 
@@ -167,7 +181,9 @@ def _record(command: list[str], options: RecorderOptions, folder: Path) -> int:
     return status
 
 
-def _watch(command: list[str], options: RecorderOptions, folder: Path | None) -> int:
+def _watch(
+    command: list[str], options: RecorderOptions, folder: Path | None, history_bytes: int
+) -> int:
     """Watch on the screen; the program has a terminal of its own."""
     streams = (sys.stdin, sys.stdout, sys.stderr)
     if not all(stream is not None and stream.isatty() for stream in streams):
@@ -177,7 +193,7 @@ def _watch(command: list[str], options: RecorderOptions, folder: Path | None) ->
     from whichlayer.analysis.live.server import LiveServer
     from whichlayer.tui.live.app import run_live
 
-    server = LiveServer(History(folder))
+    server = LiveServer(History(folder, most_memory_bytes=history_bytes or sys.maxsize))
     try:
         address = server.listen()
         child = Child(command, recorder_environment(os.environ, address, options))
