@@ -191,6 +191,12 @@ def _report(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "--format", default="text", metavar="NAME", help=f"{', '.join(format_names())} (text)"
     )
+    parser.add_argument(
+        "--table",
+        metavar="NAME",
+        help="with --format csv: kernels (default), gaps, findings or steps; of a folder of ranks: "
+        "ranks (default), findings or collectives",
+    )
     parser.add_argument("-o", "--output", metavar="FILE", help="write there, as UTF-8")
     parser.add_argument(
         "--covered",
@@ -205,6 +211,8 @@ def _report(arguments: Sequence[str]) -> int:
     if typed.format not in format_names():
         known = " or ".join(format_names())
         raise UsageError(f"there is no format {typed.format!r}; choose {known}")
+    if typed.table is not None and typed.format != "csv":
+        raise UsageError(f"--table {typed.table} is of --format csv, not of {typed.format}")
     _refuse_overwriting(typed.file, typed.output)
     if os.path.isdir(typed.file):
         from whichlayer.tui.job_command import report_job
@@ -212,7 +220,14 @@ def _report(arguments: Sequence[str]) -> int:
         if report_job(typed, _load, _keep, _options, _write):
             return FINE
     trace = _load(typed.file, typed)
-    _write(render(_analyse(typed.file, trace, typed), typed.format), typed.output)
+    analysis = _analyse(typed.file, trace, typed)
+    if typed.table is None:
+        report = render(analysis, typed.format)
+    else:
+        from whichlayer.tui.job_command import render_table
+
+        report = render_table(analysis, typed.table)
+    _write(report, typed.output)
     _keep(trace, typed)
     return FINE
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
@@ -13,10 +13,11 @@ if TYPE_CHECKING:
 
     from whichlayer.analysis.communication.job import Job
     from whichlayer.analysis.options import Options
+    from whichlayer.analysis.results import Analysis
     from whichlayer.analysis.trace.columns import Trace
 
 #: Formats that a report on a job has.
-_FORMATS = ("html", "json", "markdown", "text")
+_FORMATS = ("csv", "html", "json", "markdown", "text")
 
 
 def report_job(
@@ -60,6 +61,10 @@ def report_job(
             f"a folder of several traces has no format {typed.format!r}; choose "
             f"{', '.join(_FORMATS)}, or a trace with --rank"
         )
+    if typed.table is not None:
+        from whichlayer.analysis.report import job_csv
+
+        _known_table(typed.table, job_csv.TABLES)
     from whichlayer.analysis.communication.job import analyse_job
 
     job = analyse_job(
@@ -69,13 +74,28 @@ def report_job(
         options(typed),
         lambda trace: keep(trace, typed),
     )
-    render = cast(
-        "Callable[[Job], str | bytes]",
-        import_module(f"whichlayer.analysis.report.job_{typed.format}").render,
-    )
-    report = render(job)
+    module = import_module(f"whichlayer.analysis.report.job_{typed.format}")
+    chosen = module.render if typed.table is None else module.TABLES[typed.table]
+    report = cast("Callable[[Job], str | bytes]", chosen)(job)
     write(report.encode() if isinstance(report, str) else report, typed.output)
     return True
+
+
+def render_table(analysis: Analysis, table: str) -> bytes:
+    """One table of a single recording, as CSV.
+
+    Raises:
+        UsageError: there is no such table.
+    """
+    from whichlayer.analysis.report.csv_tables import TABLES
+
+    _known_table(table, TABLES)
+    return TABLES[table](analysis).encode()
+
+
+def _known_table(table: str, tables: Mapping[str, object]) -> None:
+    if table not in tables:
+        raise UsageError(f"there is no table {table!r} here; choose {', '.join(tables)}")
 
 
 def _of_rank(folder: str, files: list[str], rank: int) -> str:

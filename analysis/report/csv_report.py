@@ -71,10 +71,10 @@ def _field(value: Value) -> str:
         return "yes" if value else "no"
     if isinstance(value, float):
         return f"{value:.{_DIGITS}g}" if math.isfinite(value) else ""
-    return str(value) if isinstance(value, int) else _text(value)
+    return str(value) if isinstance(value, int) else safe_text(value)
 
 
-def _text(value: str) -> str:
+def safe_text(value: str) -> str:
     """A text on one line that no spreadsheet computes."""
     value = clean(value)
     return f"'{value}" if value.lstrip().startswith(_FORMULA) else value

@@ -55,10 +55,11 @@ def _job(job: Job) -> dict[str, Any]:
 def _ranks(job: Job) -> Iterator[dict[str, Any]]:
     """One row per recording."""
     for rank in job.ranks:
-        yield _rank(job, rank)
+        yield rank_fields(job, rank)
 
 
-def _rank(job: Job, rank: RankSummary) -> dict[str, Any]:
+def rank_fields(job: Job, rank: RankSummary) -> dict[str, Any]:
+    """One recording of the job."""
     window, verdict, budget = rank.window, rank.verdict, rank.budget
     lateness = None
     if job.comparison is not None and len(rank.records) == 1:
