@@ -7,6 +7,8 @@ a cell costs does not depend on how many samples it holds: maxima of blocks are 
 
 from __future__ import annotations
 
+from copy import copy
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -32,7 +34,10 @@ class CounterRow(Row):
         value: float64 (n,), NaN where the file holds no number.
         lowest, highest: of the finite values; NaN where there are none.
         base, top: values at the bottom and at the top of the row.
+        is_above: a line of a row that has others below it, see :meth:`part`.
     """
+
+    is_above = False
 
     def __init__(self, time_ns: Int64, value: Float64, until_ns: int, tone: int = 0) -> None:
         """Take samples sorted by time; the last one holds until ``until_ns``."""
@@ -48,6 +53,7 @@ class CounterRow(Row):
         self.highest = float(finite.max()) if len(finite) else np.nan
         self.base = min(self.lowest, 0.0) if len(finite) else 0.0
         self.top = max(self.highest, 0.0) if len(finite) else 0.0
+        self._parts: dict[tuple[int, int], CounterRow] = {}
         self._known = np.where(np.isnan(value), -np.inf, value)
         whole = count - count % _BLOCK
         self._blocks = self._known[:whole].reshape(-1, _BLOCK).max(axis=1)
@@ -99,11 +105,23 @@ class CounterRow(Row):
     def paint(self, cells: Cells) -> Painted:
         """Draw the row: one run, whatever its values do."""
         known = cells.count > 0
+        if self.is_above:
+            known &= cells.level > 0
         glyphs = np.where(known, _GLYPHS[cells.level], np.uint32(ord(" ")))
         codes = np.where(known, glyph_code(Family.COUNTER, self.tone, False), BLANK).astype(
             np.int64
         )
         return Painted(glyphs.astype(np.uint32), codes)
+
+    def part(self, part: int, parts: int) -> CounterRow:
+        """One line of the row drawn over several, from the top."""
+        found = self._parts.get((part, parts))
+        if found is None:
+            found = self._parts[part, parts] = copy(self)
+            height = self.top / parts - self.base / parts
+            found.base, found.top = (self.base + height * (parts - 1 - part + i) for i in (0, 1))
+            found.is_above = part < parts - 1
+        return found
 
     def _inside(self, edges: Int64) -> tuple[Int64, Int64]:
         """By cell: first and last + 1 of the samples whose values it has."""

@@ -38,11 +38,32 @@ class Frame:
         return sum(painted.cost() for _, _, painted in self.rows)
 
 
-def draw_frame(rows: Sequence[Row], port: Viewport, name_of: Callable[[int], str]) -> Frame:
-    """Draw rows over a viewport within the budget of their cells."""
+def draw_frame(
+    rows: Sequence[Row],
+    port: Viewport,
+    name_of: Callable[[int], str],
+    parts: Sequence[tuple[int, int]] = (),
+) -> Frame:
+    """Draw rows over a viewport within the budget of their cells.
+
+    Args:
+        rows: from top to bottom.
+        port: the visible span.
+        name_of: short name of a trace row.
+        parts: which line of how many each is, where rows are higher than a line.
+    """
     edges = port.edges()
     cells = [row.cells(edges) for row in rows]
-    drawn = [_drawn(row, c, edges, name_of) for row, c in zip(rows, cells, strict=True)]
+    if any(count > 1 for _, count in parts):
+        from whichlayer.tui.tall import cells_part, row_part
+
+        rows = [row_part(row, *place) for row, place in zip(rows, parts, strict=True)]
+        cells = [
+            cells_part(row, row.cells(edges), *place)
+            for row, place in zip(rows, parts, strict=True)
+        ]
+    names = [_no_name if part else name_of for part, _ in parts] or [name_of] * len(rows)
+    drawn = [_drawn(row, c, edges, name) for row, c, name in zip(rows, cells, names, strict=True)]
     budget = int(BYTES_PER_CELL * port.cells * len(rows))
     costs = [painted.cost() for painted in drawn]
     for detail in range(1, COARSEST + 1):
@@ -51,9 +72,14 @@ def draw_frame(rows: Sequence[Row], port: Viewport, name_of: Callable[[int], str
         most = fair_part(costs, budget)
         for i, cost in enumerate(costs):
             if cost > most:
-                drawn[i] = _drawn(rows[i], cells[i], edges, name_of, detail)
+                drawn[i] = _drawn(rows[i], cells[i], edges, names[i], detail)
                 costs[i] = drawn[i].cost()
     return Frame(tuple(zip(rows, cells, drawn, strict=True)))
+
+
+def _no_name(row: int) -> str:
+    """Of a row that is several lines high, the first alone says what its bars are."""
+    return ""
 
 
 def _drawn(

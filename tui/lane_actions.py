@@ -16,13 +16,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from whichlayer.analysis.options import Options
-    from whichlayer.tui import carry, go_to, travel, view_state
+    from whichlayer.tui import carry, go_to, lanes, travel, view_state
     from whichlayer.tui.document import Document
     from whichlayer.tui.lanes import Fold
     from whichlayer.tui.view import View
 else:
     carry = Deferred("whichlayer.tui.carry")
     go_to = Deferred("whichlayer.tui.go_to")
+    lanes = Deferred("whichlayer.tui.lanes")
     travel = Deferred("whichlayer.tui.travel")
     view_state = Deferred("whichlayer.tui.view_state")
 
@@ -103,9 +104,10 @@ class LaneActions(Acting):
             self._arrange_lanes(view.order.sized(lane, 0))
             return
         shown = sum(1 for row in travel.rows_of(document, view) if row.lane == lane)
-        wanted = min(max(shown + step, 1), document.lanes[lane].depth)
+        # More lines than there are rows make rows higher.
+        wanted = min(max(shown + step, 1), document.lanes[lane].depth * lanes.MOST_LINES)
         if wanted == shown:
-            self.say("all rows of the lane are shown" if step > 0 else "the last row stays")
+            self.say("the lane can be no higher" if step > 0 else "the last row stays")
         else:
             self._arrange_lanes(view.order.sized(lane, wanted))
 

@@ -44,6 +44,9 @@ _MOST_DEALT = 2000
 #: So few lanes are faster counted one by one than by sums over all slices.
 _FEW_LANES = 500
 
+#: Lines that one row of a lane may be high.
+MOST_LINES = 6
+
 #: No screen has more rows.
 _TALLEST = 200
 
@@ -181,15 +184,18 @@ class ShownLane:
 
 @dataclass(frozen=True, slots=True)
 class ShownRow:
-    """One line of the timeline: a row of a lane.
+    """One line of the timeline: a row of a lane, or a part of one that is several lines high.
 
-    ``lane`` is the index of the lane; ``hidden`` counts the rows folded away below this one.
+    ``lane`` is the index of the lane; ``hidden`` counts the rows folded away below this one;
+    ``part`` is which line of the row's ``parts`` it is, from the top.
     """
 
     lane: int
     depth: int
     is_first: bool
     hidden: int
+    part: int = 0
+    parts: int = 1
 
 
 def shown_rows(
@@ -223,10 +229,13 @@ def shown_rows(
     for place, index in enumerate(listed):
         lane = lanes[index]
         depths = _depths_of(lane, shown[place], dealt[place])
-        for depth in depths:
-            is_last = depth == depths[-1]
-            hidden = lane.depth - len(depths) if is_last else 0
-            rows.append(ShownRow(index, depth, depth == depths[0], hidden))
+        lines_of = _lines_by_row(depths, shown[place])
+        for depth, parts in zip(depths, lines_of, strict=True):
+            for part in range(parts):
+                is_last = depth == depths[-1] and part == parts - 1
+                hidden = lane.depth - len(depths) if is_last else 0
+                is_first = depth == depths[0] and not part
+                rows.append(ShownRow(index, depth, is_first, hidden, part, parts))
     return tuple(rows)
 
 
@@ -269,17 +278,29 @@ def _depths_of(lane: ShownLane, fold: Fold | int, rows: int) -> range:
     return range(first, min(first + fold, lane.depth))
 
 
+def _lines_by_row(depths: range, fold: Fold | int) -> list[int]:
+    """How many lines each row has: more than one where the user wants more than there are rows."""
+    if isinstance(fold, Fold) or fold <= len(depths) or not depths:
+        return [1] * len(depths)
+    lines = min(int(fold), len(depths) * MOST_LINES)
+    return [lines // len(depths) + (place < lines % len(depths)) for place in range(len(depths))]
+
+
+def _line_count(lane: ShownLane, fold: Fold | int, rows: int) -> int:
+    return sum(_lines_by_row(_depths_of(lane, fold, rows), fold))
+
+
 def _dealt_rows(
     lanes: tuple[ShownLane, ...], folds: list[Fold | int], lines: int, used: tuple[int, ...]
 ) -> list[int]:
     """Rows that each lane gets: the usual ones, then more dealt round while any are left."""
     some = [index for index, fold in enumerate(folds) if fold is Fold.SOME]
     wish = [lane.most_rows for lane in lanes]
-    left = lines - sum(len(_depths_of(lane, folds[i], wish[i])) for i, lane in enumerate(lanes))
+    left = lines - sum(_line_count(lane, folds[i], wish[i]) for i, lane in enumerate(lanes))
     if left < 0 and used:
         wish = [min(max(rows, 1), most) for rows, most in zip(used, wish, strict=True)]
     dealt = [min(FOLDED_ROWS[lane.group], wish[i]) for i, lane in enumerate(lanes)]
-    left = lines - sum(len(_depths_of(lane, folds[i], dealt[i])) for i, lane in enumerate(lanes))
+    left = lines - sum(_line_count(lane, folds[i], dealt[i]) for i, lane in enumerate(lanes))
     wanting = [index for index in some if dealt[index] < wish[index]]
     while left > 0 and wanting:
         for index in wanting[:left]:

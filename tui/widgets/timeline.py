@@ -266,7 +266,8 @@ class Timeline(TimePane, can_focus=True):
                 colouring = self._coloured(self.document)
                 rows = [colouring.row(row) for row in rows]
                 name_of = colouring.name_of
-            self._frame = draw_frame(rows, view.port, name_of)
+            parts = [(row.part, row.parts) for row in shown]
+            self._frame = draw_frame(rows, view.port, name_of, parts)
         return self._frame.row(y)
 
     def _coloured(self, document: Document) -> Colouring:
@@ -307,10 +308,10 @@ class Timeline(TimePane, can_focus=True):
         assert self.document is not None
         shown = self.rows[index]
         lane = self.document.lanes[shown.lane]
-        title = lane.row_title(shown.depth, shown.is_first)
+        title = "" if shown.part else lane.row_title(shown.depth, shown.is_first)
         if shown.is_first and shown.lane in view.order.pinned:
             title = f"{_PIN}{title}"
-        if self.label_cells >= _NOTED or lane.noted:
+        if (self.label_cells >= _NOTED or lane.noted) and not shown.part:
             note = lane.row_note(shown.depth, self.label_cells - 3 - len(title))
         else:
             note = ""
