@@ -32,6 +32,7 @@ from whichlayer.tui.arguments import (
 
 if TYPE_CHECKING:
     from argparse import Namespace
+    from typing import Any
 
     from whichlayer.analysis.results import Analysis, Options
     from whichlayer.analysis.trace.columns import Trace
@@ -502,7 +503,14 @@ def _keep(trace: Trace, typed: Namespace) -> None:
         return
     from whichlayer.analysis.cache.reuse import keep
 
-    keep(trace)
+    keep(trace, lambda: _beside(trace))
+
+
+def _beside(trace: Trace) -> dict[str, Any]:
+    """What spares the screen work when it reopens the trace."""
+    from whichlayer.tui.document import beside_entry, open_document
+
+    return beside_entry(open_document(trace))
 
 
 def _analyse(path: str, trace: Trace, typed: Namespace) -> Analysis:

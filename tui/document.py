@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from whichlayer.analysis.cache.beside import beside
 from whichlayer.analysis.errors import TraceWarning
 from whichlayer.analysis.trace.columns import Part, Step, Trace
 from whichlayer.analysis.trace.kinds import SliceKind
 from whichlayer.tui.counter_lanes import with_counters, with_samples
 from whichlayer.tui.families import families_of
 from whichlayer.tui.instant_lanes import with_instants
+from whichlayer.tui.kept_lanes import KeptLanes, for_entry, kept_lanes
 from whichlayer.tui.lane_titles import tell_apart
 from whichlayer.tui.lanes import ShownLane, list_lanes, note_crowd
 from whichlayer.tui.listed_rows import ListedRows
@@ -155,16 +157,10 @@ def warnings_of(document: Document | None) -> tuple[TraceWarning, ...]:
 
 def open_document(trace: Trace) -> Document:
     """Prepare a trace for the screen; everything but the analysis."""
-    families = families_of(trace)
-    lanes = list_lanes(trace, families)
-    tell_apart(lanes)
-    shown = ~(trace.stray | (trace.kind == SliceKind.PROFILER))
-    low = int(trace.start_ns.min(where=shown, initial=_INT64_MAX)) if shown.any() else 0
-    # A slice without length may lie at the very end, and a cell holds what begins before its
-    # right edge: one nanosecond more keeps it on the screen.
-    high = int(trace.end_ns.max(where=shown, initial=-_INT64_MAX)) + 1 if shown.any() else 1
+    slices = _slices_of(trace)
+    low, high, lanes = slices.low_ns, slices.high_ns, slices.lanes
     if trace.part is None:
-        low, high = with_samples(trace, low, high, bool(shown.any()))
+        low, high = with_samples(trace, low, high, bool(lanes))
         low = min(low, 0)
     else:  # nobody must take for empty what was not read
         low, high = _within(trace.part, low, high)
@@ -172,6 +168,38 @@ def open_document(trace: Trace) -> Document:
     lanes = with_instants(lanes, trace)
     note_crowd(lanes)
     return Document(trace, Names(trace), lanes, low, high)
+
+
+def beside_entry(document: Document) -> dict[str, NDArray[Any]]:
+    """What an entry of the cache is to hold beside the columns of a document's trace.
+
+    It makes the same screen again without working it out.
+    """
+    trace = document.trace
+    slices = tuple(lane for lane in document.lanes if type(lane) is ShownLane)
+    return for_entry(trace, families_of(trace), slices, *_extent(trace))
+
+
+def _slices_of(trace: Trace) -> KeptLanes:
+    """The lanes of slices, from the cache where they lie there."""
+    kept = kept_lanes(trace, beside(trace)) if trace.part is None else None
+    if kept is not None:
+        return kept
+    families = families_of(trace)
+    lanes = list_lanes(trace, families)
+    tell_apart(lanes)
+    return KeptLanes(families, lanes, *_extent(trace))
+
+
+def _extent(trace: Trace) -> tuple[int, int]:
+    """The stretch of time that the slices on the screen take."""
+    shown = ~(trace.stray | (trace.kind == SliceKind.PROFILER))
+    if not shown.any():
+        return 0, 1
+    low = int(trace.start_ns.min(where=shown, initial=_INT64_MAX))
+    # A slice without length may lie at the very end, and a cell holds what begins before its
+    # right edge: one nanosecond more keeps it on the screen.
+    return low, int(trace.end_ns.max(where=shown, initial=-_INT64_MAX)) + 1
 
 
 def _within(part: Part, low: int, high: int) -> tuple[int, int]:

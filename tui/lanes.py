@@ -102,6 +102,31 @@ class ShownLane:
         self._rows: dict[int, Row] = {}
         self.first_row = self._plain_outer_rows() if group == "python" else 0
 
+    @classmethod
+    def of_rows(
+        cls,
+        trace: Trace,
+        lane: Lane,
+        title: str,
+        group: str,
+        families: UInt8,
+        slices: Int32,
+        bounds: NDArray[np.int64],
+        first_row: int,
+    ) -> ShownLane:
+        """A lane whose rows are known: the slices row by row, and where each row begins."""
+        nothing = np.zeros(0, np.int32)
+        shown = cls(trace, lane, title, "", nothing, nothing, families)
+        shown.group = group
+        shown.depth = len(bounds) - 1
+        shown.first_row = first_row
+        shown._slices, shown._bounds, shown._unsorted = slices, bounds, None
+        return shown
+
+    def rows_in_order(self) -> tuple[Int32, NDArray[np.int64]]:
+        """Its slices row by row, and where each row begins, as :meth:`of_rows` takes them."""
+        return self._sorted()
+
     def row(self, depth: int) -> Row:
         """One row, prepared when first asked for."""
         found = self._rows.get(depth)

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from textual.message import Message
@@ -149,7 +150,7 @@ class Loader:
             trace = self._opened(tell, watched)
         if trace is None:
             return
-        from whichlayer.tui.document import Extent, with_analysis
+        from whichlayer.tui.document import Extent, beside_entry, with_analysis
         from whichlayer.tui.first_frame import prepared
 
         document = prepared(trace, Extent.WHOLE)
@@ -166,7 +167,7 @@ class Loader:
         if self._reuse:
             from whichlayer.analysis.cache.reuse import keep
 
-            keep(trace)
+            keep(trace, partial(beside_entry, document))
 
     def _opened(self, tell: Post, watched: _Watched) -> Trace | None:
         """The whole trace; None where only a part was wanted in the end, which is shown then."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
@@ -17,6 +17,7 @@ from weakref import WeakKeyDictionary
 
 import msgspec
 
+from whichlayer.analysis.cache.beside import named, note
 from whichlayer.analysis.cache.checks import check
 from whichlayer.analysis.cache.contents import Contents, pack, unpack
 from whichlayer.analysis.cache.entries import (
@@ -107,6 +108,7 @@ def find(folder: Path, identity: Identity, name: str) -> Trace | None:
         arrays = read_arrays(file, stored, is_local(folder))
         check(contents, arrays)
         trace = unpack(name, contents, arrays)
+        note(trace, arrays)
         with contextlib.suppress(OSError):  # a disk that is read-only now
             os.utime(file)
         return trace
@@ -117,8 +119,12 @@ def find(folder: Path, identity: Identity, name: str) -> Trace | None:
         os.close(file)
 
 
-def keep(trace: Trace) -> bool:
+def keep(trace: Trace, more: Callable[[], Mapping[str, Array]] | None = None) -> bool:
     """Write the entry of a trace that :func:`read_through` has read from its file.
+
+    Args:
+        trace: the trace.
+        more: gives what else is to lie beside the columns; asked only where an entry is written.
 
     Returns:
         Whether there is one now.
@@ -133,7 +139,7 @@ def keep(trace: Trace) -> bool:
     if any(stopped_here(warning.message) for warning in trace.warnings):
         return False
     try:
-        return _write(trace, identity, location.usable, location.limit)
+        return _write(trace, identity, location.usable, location.limit, more)
     # A trace that is on the screen must not be lost because it cannot be kept.
     except Exception:  # noqa: BLE001
         return False
@@ -165,12 +171,20 @@ def describe(path: Path) -> tuple[str, str] | None:
     return name, "changed" if stamp.get("reader") == reader_version() else "of another version"
 
 
-def _write(trace: Trace, identity: Identity, folder: Path, limit: int) -> bool:
+def _write(
+    trace: Trace,
+    identity: Identity,
+    folder: Path,
+    limit: int,
+    more: Callable[[], Mapping[str, Array]] | None,
+) -> bool:
     contents, arrays = pack(trace)
     if tuple(contents["stamp"]) != (identity.size, identity.changed[0]):
         return False
     # What would be refused when it is read must not be written again and again.
     check(msgspec.convert(contents, Contents), arrays)
+    if more is not None:
+        arrays |= named(more())
     make_folder(folder)
     if locate().usable != folder:
         return False
