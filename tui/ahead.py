@@ -1,10 +1,10 @@
-"""Opens a trace that is in the cache while Textual is imported and the terminal is set up.
+"""Opens a trace that is in the cache while the terminal is set up and the first picture drawn.
 
-Most of it is done outside of Python: once the first picture is drawn, the columns are there. Of a
-trace that was not opened before nothing is done here, and nothing imported.
+Most of it is done outside of Python. Of a trace that was not opened before nothing is done here,
+and nothing imported.
 
-Neither Textual nor Rich may be imported here: the screen's thread imports them meanwhile, and two
-threads that meet in a circle of imports see half a module.
+It begins once Textual is imported: imports hold Python, and begun together with Textual's they
+delayed the first picture by 0.15 s and the timeline by 0.1 s.
 """
 
 from __future__ import annotations

@@ -373,10 +373,11 @@ def _show(path: str, typed: Namespace) -> int:
     set_up_screen(typed)
     if path != "-" and (getattr(typed, "follow", False) or _may_grow(path)):
         return _show_growing(path, typed)
-    ahead = _opened_ahead(path, typed)
     with _imports_alone():
         from whichlayer.tui.app import run
         from whichlayer.tui.wanted import Wanted
+    # Not before: of two threads that import at once each waits for the other.
+    ahead = _opened_ahead(path, typed)
 
     with _refusals(path, typed):
         return run(
@@ -429,7 +430,7 @@ def _show_growing(path: str, typed: Namespace) -> int:
 
 
 def _opened_ahead(path: str, typed: Namespace) -> Ahead | None:
-    """Begin to open a trace that is in the cache, before the screen is even imported."""
+    """Begin to open a trace that is in the cache while the terminal is set up."""
     if path == "-" or not _uses_cache(typed) or typed.steps is not None or typed.span is not None:
         return None
     from whichlayer.tui.ahead import Ahead
