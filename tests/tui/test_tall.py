@@ -31,7 +31,7 @@ def test_the_lines_of_a_row_hold_together_what_one_line_holds(
     whole = row.cells(np.arange(0, int(gaps[-1]) + 20, 7, dtype=np.int64))
     lines = [cells_part(row, whole, part, parts).level.astype(int) for part in range(parts)]
     crowd = whole.count > 1
-    assert (sum(lines)[crowd] == whole.level.astype(int)[crowd] * parts).all()
+    assert (np.sum(lines, axis=0)[crowd] == whole.level.astype(int)[crowd] * parts).all()
     assert all((line[~crowd] == whole.level[~crowd]).all() for line in lines), "ends are ends"
     assert ((lines[-1] > 0) == (whole.level > 0)).all(), "the lowest line hides nothing"
     for above, below in pairwise(lines):

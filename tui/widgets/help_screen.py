@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 
 from rich.text import Text
+from textual import events
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
@@ -22,16 +23,22 @@ from whichlayer.tui.widgets.pane import Pane
 class HelpScreen(ModalScreen[None]):
     """A sheet over the screen; any of its closing keys puts it away."""
 
-    BINDINGS = [("escape,question_mark,q,enter", "dismiss", "close")]  # noqa: RUF012
+    BINDINGS = [  # noqa: RUF012
+        ("escape,question_mark,q,enter", "dismiss", "close"),
+        ("down,j", "scroll(1)", "a line down"),
+        ("up,k", "scroll(-1)", "a line up"),
+        ("pagedown,space", "page(1)", "a screenful down"),
+        ("pageup,b", "page(-1)", "a screenful up"),
+        ("home,g", "edge(0)", "to the top"),
+        ("end,G", "edge(1)", "to the end"),
+    ]
 
     def __init__(
         self, palette: Palette, panes: list[Pane], live: bool = False, here: Pane | None = None
     ) -> None:
         """Take the colours, the parts of the screen that have something to say, and the focus."""
         super().__init__()
-        self._sheet = help_text(palette, panes, live)
-        if here is not None:
-            self._sheet = pane_text(palette, here).append_text(self._sheet)
+        self._sheet = help_text(palette, panes, live, here)
 
     @property
     def text(self) -> str:
@@ -42,26 +49,59 @@ class HelpScreen(ModalScreen[None]):
         """One text that scrolls."""
         with VerticalScroll(id="help") as sheet:
             sheet.border_title = "whichlayer · keys"
-            sheet.border_subtitle = "esc closes · ↑ ↓ scroll"
+            sheet.border_subtitle = "esc closes · ↑ ↓ space b scroll · g G ends"
             yield Static(self._sheet)
+
+    @property
+    def _scroll(self) -> VerticalScroll:
+        return self.query_one("#help", VerticalScroll)
+
+    def action_scroll(self, lines: int) -> None:
+        """Scroll by lines."""
+        self._scroll.scroll_relative(y=lines, animate=False)
+
+    def action_page(self, pages: int) -> None:
+        """Scroll by screenfuls."""
+        lines = max(self._scroll.size.height - 1, 1)
+        self._scroll.scroll_relative(y=pages * lines, animate=False)
+
+    def action_edge(self, side: int) -> None:
+        """The beginning or the end."""
+        self._scroll.scroll_to(y=side * self._scroll.max_scroll_y, animate=False)
+
+    def on_click(self, event: events.Click) -> None:
+        """A click beside the sheet closes it."""
+        if not self._scroll.region.contains(event.screen_x, event.screen_y):
+            self.dismiss(None)
 
 
 def pane_text(palette: Palette, pane: Pane) -> Text:
-    """What one part shows, and how its figures are computed."""
+    """What one part shows."""
     text = Text()
-    text.append(f"In focus: {pane.id or ''}\n", palette.accent)
-    text.append(f"  {pane.HELP}\n")
-    for term in map(find_term, PANE_TERMS.get(pane.id or "", ())):
-        if term is not None:
-            text.append(f"  {term.word}", palette.strong)
-            text.append(f": {term.means}\n", palette.dim)
-    text.append("  tab goes to another part, @ explains what is chosen\n\n", palette.dim)
+    text.append(f"In focus: {pane.id or ''}", palette.accent)
+    text.append(" (tab: another; how it is computed: below the keys)\n", palette.dim)
+    text.append(f"  {pane.HELP}\n\n")
     return text
 
 
-def help_text(palette: Palette, panes: list[Pane], live: bool = False) -> Text:
-    """The sheet: keys by group, the layers, and what each part shows."""
+def terms_text(palette: Palette, pane: Pane) -> Text:
+    """How the figures of one part are computed."""
     text = Text()
+    terms = [term for term in map(find_term, PANE_TERMS.get(pane.id or "", ())) if term is not None]
+    if terms:
+        text.append(f"How the figures of {pane.id} come about\n", palette.accent)
+        for term in terms:
+            text.append(f"  {term.word}", palette.strong)
+            text.append(f": {term.means}\n", palette.dim)
+        text.append("  @ explains what is chosen\n\n", palette.dim)
+    return text
+
+
+def help_text(
+    palette: Palette, panes: list[Pane], live: bool = False, here: Pane | None = None
+) -> Text:
+    """The sheet: the part in focus, keys by group, the layers, and what each part shows."""
+    text = Text() if here is None else pane_text(palette, here)
     for group, keys in groupby(current_keys(live), key=lambda key: key.group):
         text.append(f"{group}\n", palette.accent)
         for key in keys:
@@ -69,6 +109,8 @@ def help_text(palette: Palette, panes: list[Pane], live: bool = False) -> Text:
             text.append(f" {key.does}")
             text.append(f"  ({key.mouse})\n" if key.mouse else "\n", palette.dim)
         text.append("\n")
+    if here is not None:
+        text.append_text(terms_text(palette, here))
     text.append("Layers\n", palette.accent)
     for layer in Layer:
         words = layer.text

@@ -106,7 +106,7 @@ class KernelTable(Panel):
         self._rows: list[Ranked] | None = None
         self._sort = 0
         self._grouping: Grouping | None = None
-        self._apart: tuple[list[Ranked], int, dict[int, str]] | None = None
+        self._apart: tuple[list[Ranked], int, dict[int, str], list[str]] | None = None
 
     def document_changed(self) -> None:
         """Rank anew."""
@@ -225,7 +225,7 @@ class KernelTable(Panel):
         dim = palette.dim if style is palette.text else style
         differs = self._difference(index, name)
         pieces: list[Piece] = [
-            (self._named(row, name - cell_len(differs)), style),
+            (self._named(index, name, name - cell_len(differs)), style),
             (differs, dim),
             (figures + " ", style),
             self._owner(row.group),
@@ -252,26 +252,38 @@ class KernelTable(Panel):
 
     def _difference(self, index: int, room: int) -> str:
         """What tells a row from others that look alike, with a space before it; or nothing."""
-        if self.grouping is not kernel_grouping.Grouping.SHAPE:
-            return ""
-        rows, known = self.rows, self._apart
-        if known is None or known[0] is not rows or known[1] != room:
-            found = alike.differences(
-                [row.group for row in rows], lambda group: shortened(clean(group.short_name), room)
-            )
-            known = self._apart = (rows, room, found)
-        text = known[2].get(index, "")
-        most = max(
-            int(room * _MOST_DIFFERENCE), room - cell_len(clean(rows[index].group.short_name))
-        )
-        return shortened(f" {text}", min(cell_len(text) + 1, most)) if text else ""
+        text = self._told(room)[0].get(index, "")
+        return shortened(f" {text}", cell_len(text) + 1) if text else ""
 
-    def _named(self, row: Ranked, room: int) -> str:
-        """What a row is about; of a module's path its end says most."""
+    def _told(self, room: int) -> tuple[dict[int, str], list[str]]:
+        """What tells rows apart that look alike, and the names that leave room for it."""
+        rows, known = self.rows, self._apart
+        if known is not None and known[0] is rows and known[1] == room:
+            return known[2], known[3]
+        names = [clean(row.group.short_name) for row in rows]
+        texts = dict(zip(names, alike.told_apart(names, [room] * len(names)), strict=True))
+        found: dict[int, str] = {}
+        if self.grouping is kernel_grouping.Grouping.SHAPE:
+            found = alike.differences(
+                [row.group for row in rows], lambda group: texts[clean(group.short_name)]
+            )
+        for index, text in found.items():
+            most = max(int(room * _MOST_DIFFERENCE), room - cell_len(names[index])) - 1
+            found[index] = shortened(text, min(cell_len(text), most))
+        rooms = [
+            room - (cell_len(found[index]) + 1 if found.get(index) else 0)
+            for index in range(len(names))
+        ]
+        self._apart = (rows, room, found, alike.told_apart(names, rooms))
+        return found, self._apart[3]
+
+    def _named(self, index: int, room: int, left: int) -> str:
+        """What a row is about, in the cells that are left; of a module's path its end says most."""
+        row = self.rows[index]
         text = clean(row.group.short_name)
-        if self.grouping is kernel_grouping.Grouping.MODULE and cell_len(text) > room:
-            text = shortened(text[::-1], room)[::-1].lstrip()
-        return shortened(text, room)
+        if self.grouping is kernel_grouping.Grouping.MODULE and cell_len(text) > left:
+            return shortened(text[::-1], left)[::-1].lstrip().ljust(left)
+        return shortened(self._told(room)[1][index], left)
 
     @property
     def _mask(self) -> NDArray[np.bool_] | None:

@@ -16,6 +16,9 @@ from whichlayer.tui.sheet import Sheet, SheetLine, Target, indent_of, is_table
 from whichlayer.tui.widgets.pane import Pane, Piece, shortened, strip_of
 from whichlayer.tui.wrapping import broken
 
+#: As the style sheet has it.
+_WIDEST = 160
+
 #: Cells before the text: the mark of a line with a place.
 _MARGIN = 2
 
@@ -134,7 +137,7 @@ class SheetText(Pane, can_focus=True):
 
     def on_mount(self) -> None:
         """As high as there is text."""
-        self.styles.height = len(self._wrapped(max(self.app.size.width * 96 // 100 - 4, 20))) + 2
+        self.styles.height = len(self._wrapped(max(min(self.app.size.width, _WIDEST) - 4, 20))) + 2
 
     def on_resize(self) -> None:
         """Wrap anew."""
