@@ -13,6 +13,7 @@ from whichlayer.analysis.gaps.graph_breaks import place_of_break
 from whichlayer.analysis.gaps.host import is_lock
 from whichlayer.analysis.gaps.proofs import behind_line, lock_line, microseconds, proof_lines
 from whichlayer.analysis.gaps.surroundings import chain_line, meanwhile_lines, thread_name
+from whichlayer.analysis.gaps.sync_fixes import small_copy_fix, sync_fix
 from whichlayer.analysis.gaps.unrecorded import (
     holds_host,
     record_launch,
@@ -58,6 +59,10 @@ def _fix(trace: Trace, gaps: Gaps, index: int, culprit: int) -> str:
     if culprit < 0:
         return fix_of(rule, "")
     if rule == "exposed-comm" and (told := communication_fix(trace, culprit)) is not None:
+        return told
+    if rule == "host-sync" and (told := sync_fix(trace, culprit)) is not None:
+        return told
+    if rule == "h2d-pageable" and (told := small_copy_fix(trace, culprit)) is not None:
         return told
     around = tuple(trace.name(row) for row in trace.enclosing(culprit))
     return fix_of(rule, trace.name(culprit), around)

@@ -341,7 +341,10 @@ _SPOILT = "shares the card with a collective or with kernels whose work is not k
 
 _CHAIN_RULES = {
     _Variant.CHAINED: (unfused_attention.RULE, "an attention that is not fused"),
-    _Variant.ELEMENTWISE: (unfused_elementwise.RULE, "a chain that one kernel could do"),
+    _Variant.ELEMENTWISE: (
+        unfused_elementwise.RULE,
+        "a row whose shapes agree, as if each read what the last wrote",
+    ),
 }
 
 

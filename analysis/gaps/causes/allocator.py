@@ -56,12 +56,13 @@ def fix_for(culprit: str, around: Sequence[str]) -> str:
     """The fix, by what is allocated and for whom."""
     if _PINNED.search(culprit):
         return _HOST
-    if any(_MIOPEN.search(name) for name in around):
+    convolves = any(_CONVOLUTION.search(name) for name in around)
+    if any(_MIOPEN.search(name) for name in around) or (convolves and culprit.startswith("hip")):
         return _WORKSPACE + (
             "MIOPEN_FIND_MODE=FAST, or a warm find database, saves the trial runs whose "
             "workspaces are freed here"
         )
-    if any(_CONVOLUTION.search(name) for name in around):
+    if convolves:
         return _WORKSPACE + (
             "torch.backends.cudnn.benchmark=True where shapes stay, False where they change"
         )

@@ -9,6 +9,7 @@ this as well, and so is what Triton does to compile and to try out a kernel of t
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.rule import Rule
@@ -18,8 +19,8 @@ RULE = Rule(
     id="module-load",
     layer=Layer.BOUNDARY,
     title="loading device code",
-    fix="warm up before measuring; keep CUDA_MODULE_LOADING=LAZY and caches warm, "
-    "load eagerly where the first request matters",
+    fix="warm up before measuring; where the first request matters, run each shape once before "
+    "it, or load eagerly (CUDA_MODULE_LOADING=EAGER), and keep compile caches",
     thresholds={"note": 0.05},
     source="module calls of the CUDA and HIP driver, overhead events of CUPTI",
     example="a first convolution on an A100: cudaLaunchKernel takes 1.337 s where it usually "
@@ -38,6 +39,13 @@ _TRITON = re.compile(
     r"triton/(compiler/compiler\.py\(\d+\): compile|runtime/jit\.py\(\d+\): _do_compile"
     r"|runtime/autotuner\.py\(\d+\): (_bench|benchmark)|testing\.py\(\d+\): do_bench\w*)$"
 )
+
+
+def fix_for(culprit: str, around: Sequence[str]) -> str:
+    """The fix, in the words of the device's runtime."""
+    if culprit.startswith(("hip", "ur", "pi", "ze")):
+        return RULE.fix.replace("load eagerly (CUDA_MODULE_LOADING=EAGER)", "load it beforehand")
+    return RULE.fix
 
 
 def marks(name: str, kind: SliceKind, category: str) -> bool:

@@ -6,6 +6,9 @@ path that launches nothing. Short stretches between operators are dispatch, not 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from whichlayer.analysis.gaps.offload import OFFLOAD_FIX, runs_on_cpu
 from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.rule import Rule
 
@@ -20,3 +23,8 @@ RULE = Rule(
     example="TimeSformer on an H100: Python without an operator for 215.33 ms before the "
     "batch is copied; 220.75 ms in 6 pieces, 58 % of the window",
 )
+
+
+def fix_for(culprit: str, around: Sequence[str]) -> str:
+    """The fix; an optimizer that updates on the CPU shows as Python that launches nothing."""
+    return OFFLOAD_FIX if runs_on_cpu((culprit, *around)) else RULE.fix

@@ -155,7 +155,7 @@ def test_three_elementwise_operators_in_a_row_could_be_one(judged: Judged, call:
     took = 3 * round(2 * ONCE / 0.9 * 1e3)
     lost = sum(one.lost_ns for one in found.groups.values())
     assert lost == pytest.approx(took - 1000 - 2 * ONCE / 0.85 * 1e3, rel=0.001)
-    assert "one of 3 operators of a chain" in group.why
+    assert "one of 3 operators of a row whose shapes agree" in group.why
     balanced(found.analysis)
 
 
