@@ -95,6 +95,15 @@ def document_warnings(
                 byte_offset=document.damaged_at,
             )
         )
+    if document.astray_at >= 0:
+        warnings.append(
+            TraceWarning(
+                "damaged",
+                "the list of events (traceEvents) is not where it should be; read is what looks "
+                f"like events from byte {document.astray_at} on",
+                byte_offset=document.astray_at,
+            )
+        )
     if document.trailing_at >= 0:
         warnings.append(
             TraceWarning(
@@ -166,6 +175,8 @@ def why_no_trace(document: Document, source: TraceSource) -> str:
     """Why there are no events at all."""
     if source.damage:
         return f"no events could be read: {source.damage}"
+    if document.damaged_at == 0 and not document.keys.values:
+        return "not JSON"
     if document.complete:
         return "JSON, but not a trace: it has no list named traceEvents"
     return "not JSON, or cut off before its list of events (traceEvents)"

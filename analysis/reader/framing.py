@@ -18,6 +18,7 @@ from whichlayer.analysis.reader.closing import closes_array
 from whichlayer.analysis.reader.complete import Complete
 from whichlayer.analysis.reader.events import DECODE_ERRORS, Event, decode_loose
 from whichlayer.analysis.reader.kineto_text import KinetoText
+from whichlayer.analysis.reader.one_event import LIST
 from whichlayer.analysis.reader.patterns import no_events, one_no_event
 from whichlayer.analysis.reader.recovered import Loss
 from whichlayer.analysis.reader.recovery import HOLE, recover_events
@@ -114,6 +115,7 @@ class EventArray:
     repaired_at: int = -1
     closed: bool = False
     end: int = 0
+    _begun: bool = False
     _skipping: bool = False
     _losing: bool = False
     _patience: int = 0
@@ -163,17 +165,24 @@ class EventArray:
 
     def _fill(self) -> None:
         """Holds a chunk that begins with no separator, or nothing; twice is the same as once."""
-        window = self.window
-        self._skip_separators()  # while the text is short, so that nothing long is copied
+        window, offset = self.window, self.window.offset
+        commas = self._skip_separators()  # while the text is short, so that nothing long is copied
         while len(window.data) < self.limits.chunk and not window.ended:
             window.fill(self.limits.chunk)
-            self._skip_separators()
+            commas += self._skip_separators()
             if not window.data:
                 return
+        if commas > self._begun and not self._losing:
+            self._note_repair(offset, commas - self._begun)
+        self._begun = True
 
-    def _skip_separators(self) -> None:
+    def _skip_separators(self) -> int:
+        """Moves past separators, and returns how many of them are commas."""
         data = self.window.data
-        self.window.drop(len(data) - len(data.lstrip(SEPARATORS)))
+        length = len(data) - len(data.lstrip(SEPARATORS))
+        commas = data.count(b",", 0, length)
+        self.window.drop(length)
+        return commas
 
     def _no_events(self) -> Chunk | None:
         """The run of entries here that are no events, undecoded; None where there is none."""
@@ -214,10 +223,12 @@ class EventArray:
         end = found.close if found.close >= 0 else found.last_end
         if found.close >= 0 and not closes_array(window.data, found.close):
             pass  # not the end, but damage
+        elif window.ended and found.close < 0 and LIST.search(window.data, 0, max(end, 0)):
+            pass  # an event that another file was written into
         elif end > 0:
             text = window.data[:end].rstrip(SEPARATORS)
             events = _decoded(Repaired(text, 0))
-            if events is None and len(text) <= _LARGEST_REPAIR and HOLE not in text:
+            if events is None and self._repairable(text):
                 mended = repair(text)
                 events = _decoded(mended)
                 if events is not None:
@@ -231,6 +242,10 @@ class EventArray:
             return None
         return self._recovered()
 
+    def _repairable(self, text: bytes) -> bool:
+        """Whether text may be repaired as a whole."""
+        return len(text) <= _LARGEST_REPAIR and HOLE not in text and not LIST.search(text)
+
     def _taken(
         self, events: list[Event], complete: Complete | None = None, *, length: int
     ) -> Chunk:
@@ -242,7 +257,7 @@ class EventArray:
     def _recovered(self) -> Chunk | None:
         """Events picked out of damaged text; None where there are none."""
         window = self.window
-        found = recover_events(window.data, self._skipping)
+        found = recover_events(window.data, self._skipping, ended=window.ended)
         base = window.offset
         if found.loss:
             found.loss.offset += base

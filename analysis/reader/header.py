@@ -92,6 +92,15 @@ class Header:
             self.repeated.add(offset, name)
         self.values[name] = value
 
+    def without_events(self) -> Header:
+        """The same keys, but for lists that look like events, under whatever name."""
+        rest = Header()
+        for name, value in self.values.items():
+            first = value[0] if isinstance(value, list) and value else None
+            if not (isinstance(first, dict) and "ph" in first):
+                rest.values[name] = value
+        return rest
+
     def _decoded(self, name: str, text: bytes, offset: int) -> Any:
         if len(text) <= _LARGEST_REPAIR:
             found = decode_repaired(text)

@@ -116,6 +116,9 @@ def _read(path: str, progress: Report | None) -> Trace:
         for known in trace_formats():
             if known.matches(source.head):
                 return known.read(source, progress)
+        found = _with_damaged_beginning(source, progress)
+        if found is not None:
+            return found
         if source.damage:
             raise TraceError(f"nothing could be read: {source.damage}")
         if path.lower().endswith(_NSIGHT_REPORTS):
@@ -123,6 +126,18 @@ def _read(path: str, progress: Report | None) -> Trace:
                 "a report of Nsight Systems: run nsys export --type sqlite on it first"
             )
         raise TraceError(f"not a trace: {_kind_of_text(source.head)}")
+
+
+def _with_damaged_beginning(source: TraceSource, progress: Report | None) -> Trace | None:
+    """What is left of a trace by its name that does not begin as any; None if it is none."""
+    if not is_trace_name(os.path.basename(source.path)):
+        return None
+    from whichlayer.analysis.reader import read_chrome_json
+
+    try:
+        return read_chrome_json.FORMAT.read(source, progress)
+    except TraceError:
+        return None
 
 
 def _kind_of_text(head: bytes) -> str:

@@ -6,7 +6,7 @@ microseconds whatever ``displayTimeUnit`` says.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -83,37 +83,72 @@ def collect_events(
     cores: Cores | None = None,
 ) -> Around:
     """Has a collector take all events of a file; see :func:`read_chrome_json`."""
-    window = Window(source)
-    document = Document(window)
-    warnings: list[TraceWarning] = []
+    reading = _Reading(source, collector, report, limits or Limits(), cores)
+    document = Document(Window(source))
+    arrays = reading.read(document)
+    if arrays:
+        return reading.around(document, arrays)
+    why = why_no_trace(document, source)
+    with TraceSource(source.path) as again:
+        reading = _Reading(again, collector, report, limits or Limits(), cores)
+        astray = Document(Window(again), astray=True)
+        astray.keys = document.keys.without_events()
+        arrays = reading.read(astray)
+        if not collector.events:
+            raise TraceError(why)
+        return reading.around(astray, arrays)
 
-    def snapshot() -> Trace:
-        return assemble(collector.recording_so_far(source, document.header))
 
-    def advance(position: int) -> None:
-        if report is not None:
-            report(Progress(position, source.size, collector.events, snapshot))
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """What reads a file's events into a collector; see :func:`read_chrome_json`."""
 
-    array = None
-    kineto = KinetoText() if collector.keep is None else None
-    with Sharing(cores or Cores.of_machine(), source, collector, advance) as sharing:
-        while document.find_events():
-            array = EventArray(window, limits or Limits(), kineto=kineto)
-            for chunk in array:
-                collector.add(chunk)
-                advance(source.position)
-                sharing.read_on(array)
-            warnings += array_warnings(array)
-    if array is None:
-        raise TraceError(why_no_trace(document, source))
-    if not collector.events and (array.losses or array.too_large or not array.closed):
-        raise TraceError(source.damage or "not JSON, or too damaged to read")
-    if not collector.events:
-        warnings.append(TraceWarning("no-events", "there are no events in it", 0))
-    if collector.events and not collector.groups.have_phases:
-        raise TraceError("JSON, but not a trace: its entries have no phase (ph)")
-    warnings += document_warnings(document, source, array, window.end)
-    return Around(document.header, warnings, window.end)
+    source: TraceSource
+    collector: Collector
+    report: Report | None
+    limits: Limits
+    cores: Cores | None
+
+    def read(self, document: Document) -> list[EventArray]:
+        """Reads all arrays of events that a document finds."""
+        source, collector = self.source, self.collector
+
+        def snapshot() -> Trace:
+            return assemble(collector.recording_so_far(source, document.header))
+
+        def advance(position: int) -> None:
+            if self.report is not None:
+                self.report(Progress(position, source.size, collector.events, snapshot))
+
+        arrays = []
+        kineto = KinetoText() if collector.keep is None else None
+        cores = self.cores or Cores.of_machine()
+        with Sharing(cores, source, collector, advance) as sharing:
+            while document.find_events():
+                array = EventArray(document.window, self.limits, kineto=kineto)
+                for chunk in array:
+                    collector.add(chunk)
+                    advance(source.position)
+                    sharing.read_on(array)
+                arrays.append(array)
+        return arrays
+
+    def around(self, document: Document, arrays: Sequence[EventArray]) -> Around:
+        """What else the document holds.
+
+        Raises:
+            TraceError: what was read is no trace.
+        """
+        array, events = arrays[-1], self.collector.events
+        if not events and (array.losses or array.too_large or not array.closed):
+            raise TraceError(self.source.damage or "not JSON, or too damaged to read")
+        if events and not self.collector.groups.have_phases:
+            raise TraceError("JSON, but not a trace: its entries have no phase (ph)")
+        warnings = [warning for each in arrays for warning in array_warnings(each)]
+        if not events:
+            warnings.append(TraceWarning("no-events", "there are no events in it", 0))
+        warnings += document_warnings(document, self.source, array, document.window.end)
+        return Around(document.header, warnings, document.window.end)
 
 
 def _matches(head: bytes) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from bisect import bisect_right
 from collections.abc import Callable
@@ -14,6 +13,13 @@ import msgspec
 from whichlayer.analysis.reader.brackets import bracket_entries
 from whichlayer.analysis.reader.closing import closes_array, last_phase
 from whichlayer.analysis.reader.events import DECODE_ERRORS, Event, decode_loose, decode_strict
+from whichlayer.analysis.reader.one_event import (
+    LIST,
+    event_starts,
+    nested_event,
+    read_event,
+    value_length,
+)
 from whichlayer.analysis.reader.patterns import no_events, sound_event
 from whichlayer.analysis.reader.recovered import Found, Loss, Recovery
 from whichlayer.analysis.reader.repair import (
@@ -26,8 +32,6 @@ from whichlayer.analysis.reader.repair import (
 )
 from whichlayer.analysis.reader.structure import SEPARATORS
 
-# An event begins with one of its usual keys.
-_START = re.compile(rb'\{\s*"(?:ph|name|cat|pid|tid|ts|dur|args|id|id2|bp|s|tts|tdur|cname)"\s*:')
 _CLOSE = re.compile(rb'\}\s*(\])(?=\s*(?:,\s*"|\}|\Z))')
 _BETWEEN = re.compile(rb"[\s,]*+")
 _BRACKETS = re.compile(rb"[\[\]\s,]*+")
@@ -48,34 +52,35 @@ HOLE: Final = b"\0" * 16
 #: Events are rarely longer than this.
 _USUAL: Final = 1 << 12
 
-#: Largest damaged event that is repaired, and largest event that is read beside damaged ones.
-_LARGEST_REPAIR, _LARGEST_READ = 1 << 20, 1 << 23
+#: Largest damaged event that is repaired.
+_LARGEST_REPAIR: Final = 1 << 20
 
-_VALUES = json.JSONDecoder(strict=False)
 _WHITE_SPACE = b" \t\r\n"
 _OPEN_OR_CLOSE = b"[]"
 _STRUCTURE = b"{[]"
 _BRACE, _BRACKET_CLOSE = ord("{"), ord("]")
 
 
-def recover_events(text: bytes, midst: bool = False) -> Recovery:
+def recover_events(text: bytes, midst: bool = False, *, ended: bool = False) -> Recovery:
     """Reads what can be read of damaged text that begins between two events of an array.
 
     Args:
         text: as far as it is known.
         midst: it begins inside an event whose beginning was left out, so that nothing
             before the next event counts as lost.
+        ended: nothing follows the text.
     """
-    return _Recoverer(text, midst).run()
+    return _Recoverer(text, midst, ended).run()
 
 
 class _Recoverer:
     """A place in the text, and what was found before it."""
 
-    def __init__(self, text: bytes, midst: bool) -> None:
+    def __init__(self, text: bytes, midst: bool, ended: bool) -> None:
         self._text = text
         self._midst = midst
-        self._starts = _event_starts(text)
+        self._ended = ended
+        self._starts = event_starts(text)
         self._later = 0
         self._last_phase = last_phase(text)
         self._batch = 1
@@ -148,7 +153,12 @@ class _Recoverer:
         if end >= 0:
             self._midst = False
             return end
-        return self._skip(at, limit if self._usual_tries > 0 else self._next_sound(at))
+        if self._usual_tries <= 0:
+            limit = self._next_sound(at)
+        elif limit < len(text) or self._ended:
+            nested = nested_event(text, at + 1, limit)
+            limit = nested if nested >= 0 else limit
+        return self._skip(at, limit)
 
     def _take_any(self, at: int, limit: int) -> int:
         """Reads the event here, by what costs least; -1 if it cannot be read."""
@@ -239,9 +249,11 @@ class _Recoverer:
         if limits[0] - at > _USUAL:
             limits = [at + _USUAL, *limits]
         for limit in limits:
-            length = _value_length(text[at:limit])
+            length = value_length(text[at:limit])
             if length < 0:
                 continue
+            if LIST.search(text, at, at + length):
+                break
             piece = text[at : at + length]
             bold = self._may_repair(at, at + length)
             for version in versions(piece) if bold else (Repaired(piece, 0),):
@@ -256,7 +268,7 @@ class _Recoverer:
             return -1
         piece = self._text[at:limit].rstrip(SEPARATORS)
         for version in versions(piece):
-            length = _value_length(version.text) if version.spots else -1
+            length = value_length(version.text) if version.spots else -1
             rest = version.text[length:]
             if length > 0 and not rest.strip(SEPARATORS).strip(b"]"):
                 mended = Repaired(version.text[:length], version.spots)
@@ -319,18 +331,6 @@ class _Recoverer:
         self._result.repaired += spots
 
 
-def _event_starts(text: bytes) -> list[int]:
-    """Where events seem to begin: with a usual key, and not as a value or first in a list."""
-    starts: list[int] = []
-    for found in _START.finditer(text):
-        before = found.start() - 1
-        while before >= 0 and text[before] in _WHITE_SPACE:
-            before -= 1
-        if before < 0 or text[before] not in b":[":
-            starts.append(found.start())
-    return starts
-
-
 def _decoded(text: bytes) -> list[Event] | None:
     array = b"[%b]" % text
     try:
@@ -341,26 +341,6 @@ def _decoded(text: bytes) -> list[Event] | None:
             return decode_loose(array)
     except DECODE_ERRORS:
         return None
-
-
-def read_event(version: Repaired) -> Event | None:
-    """One event from its own text."""
-    try:
-        check_encoding(version.text)
-        (event,) = decode_loose(b"[%b]" % version.text)
-    except DECODE_ERRORS:
-        return None
-    return event
-
-
-def _value_length(text: bytes) -> int:
-    """How long the JSON value at the beginning of the text is, -1 if there is none."""
-    try:
-        # Latin-1 keeps one character per byte; only the length is wanted.
-        _, end = _VALUES.raw_decode(text[:_LARGEST_READ].decode("latin-1"))
-    except (ValueError, RecursionError):
-        return -1
-    return end
 
 
 def _reason(text: bytes) -> str:

@@ -143,8 +143,8 @@ def decode_repaired(text: bytes) -> Decoded | None:
             continue
     mended = repair(text)
     try:
-        # Numbers beyond a double.
-        return Decoded(json.loads(mended.text, strict=False), mended.spots)
+        # Numbers beyond a double. Of bytes a mark of their order would be passed over in silence.
+        return Decoded(json.loads(mended.text.decode(), strict=False), mended.spots)
     except DECODE_ERRORS:
         return None
 

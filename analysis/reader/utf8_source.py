@@ -6,20 +6,21 @@ import codecs
 import re
 from typing import Final, Protocol
 
-#: What marks an encoding, and how many bytes of it are no text. Order matters.
-_MARKS: Final = (
-    (b"\x00\x00\xfe\xff", "UTF-32-BE"),
-    (b"\xff\xfe\x00\x00", "UTF-32-LE"),
-    (b"\xff\xfe", "UTF-16-LE"),
-    (b"\xfe\xff", "UTF-16-BE"),
+#: What marks an encoding, before a character of ASCII: damage may look like a mark. Order matters.
+_MARKED: Final = (
+    (re.compile(rb"\x00\x00\xfe\xff(?:\x00\x00\x00[\x01-\x7f]|\Z)"), "UTF-32-BE"),
+    (re.compile(rb"\xff\xfe\x00\x00(?:[\x01-\x7f]\x00\x00\x00|\Z)"), "UTF-32-LE"),
+    (re.compile(rb"\xff\xfe(?:[\x01-\x7f]\x00|\Z)"), "UTF-16-LE"),
+    (re.compile(rb"\xfe\xff(?:\x00[\x01-\x7f]|\Z)"), "UTF-16-BE"),
 )
 
-#: The first character of JSON with none but zero bytes around it.
+#: The first characters of JSON with none but zero bytes around them; a lone one may also stand
+#: before a hole.
 _UNMARKED: Final = (
-    (re.compile(rb"\x00\x00\x00[\[{ \t\r\n]"), "UTF-32-BE"),
-    (re.compile(rb"[\[{ \t\r\n]\x00\x00\x00"), "UTF-32-LE"),
-    (re.compile(rb"\x00[\[{ \t\r\n]\x00[^\x00]"), "UTF-16-BE"),
-    (re.compile(rb"[\[{ \t\r\n]\x00[^\x00]\x00"), "UTF-16-LE"),
+    (re.compile(rb"\x00\x00\x00[\[{ \t\r\n](?:\x00\x00\x00[^\x00]|\Z)"), "UTF-32-BE"),
+    (re.compile(rb"[\[{ \t\r\n]\x00\x00\x00(?:[^\x00]\x00\x00\x00|\Z)"), "UTF-32-LE"),
+    (re.compile(rb"\x00[\[{ \t\r\n]\x00[^\x00](?:\x00[^\x00]|\Z)"), "UTF-16-BE"),
+    (re.compile(rb"[\[{ \t\r\n]\x00[^\x00]\x00(?:[^\x00]\x00|\Z)"), "UTF-16-LE"),
 )
 
 
@@ -32,10 +33,7 @@ class _Source(Protocol):
 
 def tell_encoding(head: bytes) -> str:
     """The encoding of text that begins so, empty where it is UTF-8 or none that is known."""
-    for mark, encoding in _MARKS:
-        if head.startswith(mark):
-            return encoding
-    for pattern, encoding in _UNMARKED:
+    for pattern, encoding in (*_MARKED, *_UNMARKED):
         if pattern.match(head):
             return encoding
     return ""

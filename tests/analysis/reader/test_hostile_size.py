@@ -100,7 +100,7 @@ def looked_at(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
         return counted
 
-    for name in ("decode_loose", "decode_strict", "repair", "_value_length"):
+    for name in ("decode_loose", "decode_strict", "repair", "value_length"):
         monkeypatch.setattr(recovery, name, count(getattr(recovery, name)))
     return sizes
 
