@@ -28,7 +28,9 @@ from whichlayer.analysis.gaps.judged import WEAK, judge_stretches
 from whichlayer.analysis.gaps.optimizers import optimizer_loops
 from whichlayer.analysis.gaps.overlay import overlaid
 from whichlayer.analysis.gaps.relabel import Spans, any_of, at_times, disjoint, relabelled
+from whichlayer.analysis.gaps.silent import is_silent
 from whichlayer.analysis.gaps.stretches import host_states
+from whichlayer.analysis.gaps.turns import taking_turns
 from whichlayer.analysis.intervals import Intervals, Measure, merged, union
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import SliceKind
@@ -103,16 +105,16 @@ class Drivers:
         return states
 
     def _stand_ins(self, lane: int) -> list[int]:
-        """Threads that a thread hands over to: autograd's for others, others for autograd's."""
-        backward = self._marks.autograd_lanes
-        pid = self._trace.lanes[lane].pid
-        return [
-            other
-            for other in self._lanes
-            if other != lane
-            and self._trace.lanes[other].pid == pid
-            and (lane in backward) != (other in backward)
-        ]
+        """Threads that a thread hands over to: autograd's for others, others for autograd's.
+
+        Of a process that recorded calls alone, those that take turns with it.
+        """
+        backward, trace = self._marks.autograd_lanes, self._trace
+        pid = trace.lanes[lane].pid
+        others = [n for n in self._lanes if n != lane and trace.lanes[n].pid == pid]
+        if is_silent(trace, lane) and not backward.intersection((lane, *others)):
+            return [other for other in others if taking_turns(trace, lane, other)]
+        return [other for other in others if (lane in backward) != (other in backward)]
 
     def _unlocked(self, lane: int, states: HostStates) -> HostStates:
         """A thread that waits for a lock or a queue waits for the thread that loads."""

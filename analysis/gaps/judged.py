@@ -24,7 +24,7 @@ from whichlayer.analysis.gaps.pauses import (
 )
 from whichlayer.analysis.gaps.relabel import any_of
 from whichlayer.analysis.gaps.remembered import once_per_trace
-from whichlayer.analysis.gaps.silent import SILENCE_NS, is_silent
+from whichlayer.analysis.gaps.silent import is_silent, longest_dispatch
 from whichlayer.analysis.options import Options
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import SliceKind
@@ -60,9 +60,10 @@ def judge_stretches(
     pauses = Pauses.of(states, any_of(state, WEAK))
     at, doing = pauses.at, state[pauses.at]
     told = users_python(pauses, states, trace, doing, options)
-    usual = usual_pause(pauses.run_lasts, shortest_ns(options))
+    least_ns = shortest_ns(options)
+    usual = usual_pause(pauses.run_lasts, least_ns)
     if is_silent(trace, lanes[0]):
-        usual = min(usual, SILENCE_NS)
+        usual = min(usual, longest_dispatch(pauses.run_lasts, least_ns))
     short = (pauses.lasts < usual) & ~told
     idle = short & without_launches(pauses, states, trace, lanes)
     long = ~short | idle

@@ -12,6 +12,7 @@ from whichlayer.analysis.gaps.during import Stretches
 from whichlayer.analysis.gaps.host import Doing
 from whichlayer.analysis.gaps.part import Part, Parts
 from whichlayer.analysis.gaps.ramp import Ramp
+from whichlayer.analysis.intervals import Intervals, Measure
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import SliceKind
 
@@ -24,15 +25,17 @@ class LateHost:
     def __init__(self, trace: Trace, activities: Activities, drivers: Drivers) -> None:
         """Prepare one device."""
         self._trace = trace
+        self._activities = activities
         self._drivers = drivers
-        self._ramp = Ramp(trace, activities, drivers)
         # States in which the host only dispatches: who drained the queue pays for them first.
         self._dispatches = {
             int(Doing.DISPATCH): cause_code("launch-bound"),
             cause_code("optimizer-loop"): cause_code("optimizer-loop"),
         }
 
-    def parts(self, piece: Int64, start: Int64, end: Int64, lane: Int64) -> Parts:
+    def parts(
+        self, piece: Int64, start: Int64, end: Int64, lane: Int64, latency: Intervals
+    ) -> Parts:
         """The parts of idle stretches, by what a thread did.
 
         Args:
@@ -40,6 +43,7 @@ class LateHost:
             start: int64 (n,), of each stretch, in order of time.
             end: int64 (n,), of each.
             lane: int64 (n,), the thread that should have launched.
+            latency: when the device was idle for the latency of a launch alone.
         """
         found = self._drivers.stretches(lane, start, end)
         aside = self._bystanders(found, lane, end)
@@ -49,7 +53,7 @@ class LateHost:
         cause[aside] = cause_code("unattributed")
         culprit = np.where(aside, -1, found.row)
         plain = Parts.of(piece[found.which], found.start_ns, found.end_ns, cause, culprit)
-        return self._charged(plain, found, lane, aside)
+        return self._charged(plain, found, lane, aside, latency)
 
     def _bystanders(self, found: Stretches, lane: Int64, launched: Int64) -> NDArray[np.bool_]:
         """Where a call of another thread went on after the launch: nobody waited for it."""
@@ -59,22 +63,29 @@ class LateHost:
         return np.asarray(other & call & (trace.end_ns[row] > launched[found.which]))
 
     def _charged(
-        self, plain: Parts, found: Stretches, lane: Int64, aside: NDArray[np.bool_]
+        self,
+        plain: Parts,
+        found: Stretches,
+        lane: Int64,
+        aside: NDArray[np.bool_],
+        latency: Intervals,
     ) -> Parts:
         """The same, with late dispatch charged to what drained the queue before.
 
         What a drain still owes depends on all that came before: one stretch after the other.
         """
         paid: dict[int, list[Part]] = {}
+        ramp = Ramp(self._trace, self._activities, self._drivers, latency)
         columns = (lane[found.which], found.start_ns, found.end_ns, found.state, plain.cause)
-        told = zip(*(c.tolist() for c in (*columns, found.row, aside)), strict=True)
-        for i, (thread, start, end, state, cause, row, is_aside) in enumerate(told):
+        idled = Measure(latency).until(found.start_ns)
+        told = zip(*(c.tolist() for c in (*columns, found.row, aside, idled)), strict=True)
+        for i, (thread, start, end, state, cause, row, is_aside, until) in enumerate(told):
             if is_aside:
                 continue
             if state not in self._dispatches:
-                self._ramp.stall(thread, start, end, state)
+                ramp.stall(thread, start, end, state, until)
                 continue
-            parts = list(self._ramp.charge(thread, start, end, cause, row))
+            parts = list(ramp.charge(thread, start, end, cause, row, until))
             if len(parts) > 1 or parts[0].culprit != row or parts[0].cause != cause:
                 paid[i] = parts
         return plain.replaced(paid) if paid else plain

@@ -5,7 +5,8 @@ the host only dispatches. Without the wait the host would have been ahead by as 
 waited while the device worked: that lead is the wait's *credit*. Late dispatch is charged to
 the latest wait with credit left; what is left over is launch-bound. A lead ends when
 
-* late dispatch has spent it,
+* late dispatch has spent it, and the latency of launches into an idle device: with the host
+  ahead by as much, neither would have been there,
 * a later stall has eaten it: the device idled through the stall all the same,
 * the host waits for the device again, for another reason, or is held by a full queue: from
   there on it is where it would have been anyway.
@@ -28,7 +29,7 @@ from whichlayer.analysis.gaps.catalogue import cause_code
 from whichlayer.analysis.gaps.composite import Drivers
 from whichlayer.analysis.gaps.optimizers import own_time
 from whichlayer.analysis.gaps.part import Part
-from whichlayer.analysis.intervals import Measure, union
+from whichlayer.analysis.intervals import Intervals, Measure, union
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import SliceKind
 
@@ -55,20 +56,35 @@ FULL_QUEUE_NS = 100_000
 
 @dataclass(slots=True)
 class _Credit:
-    """A wait and how much of the lead that it cost has not been spent yet."""
+    """A wait and how much of the lead that it cost has not been spent yet.
+
+    ``latency_ns`` is how much launch latency the device had idled through until its end.
+    """
 
     end_ns: int
     cause: int
     row: int
     left_ns: int
+    latency_ns: int
 
 
 class Ramp:
     """Charges late dispatch of one device; must be asked in order of time."""
 
-    def __init__(self, trace: Trace, activities: Activities, drivers: Drivers) -> None:
-        """Find when the queue was full; waits are looked up when first needed."""
+    def __init__(
+        self, trace: Trace, activities: Activities, drivers: Drivers, latency: Intervals
+    ) -> None:
+        """Find when the queue was full; waits are looked up when first needed.
+
+        Args:
+            trace: the recording.
+            activities: of the device.
+            drivers: what the threads did.
+            latency: when the device was idle for the latency of a launch alone.
+        """
         self._drivers = drivers
+        self._latency = Measure(latency)
+        self._spent_latency = 0
         self._busy = Measure(union(activities.start_ns, activities.end_ns))
         self._full = _full_queue_times(trace, activities).tolist()
         self._drains = [cause_code(rule) for rule in DRAINS]
@@ -82,15 +98,26 @@ class Ramp:
         self._coming: dict[int, list[_Credit]] = {}
         self._open: dict[int, list[_Credit]] = {}
 
-    def charge(self, lane: int, start: int, end: int, dispatch: int, row: int) -> Iterator[Part]:
-        """Split late dispatch ``[start, end)`` of a thread between waits and dispatch."""
+    def charge(
+        self, lane: int, start: int, end: int, dispatch: int, row: int, latency: int
+    ) -> Iterator[Part]:
+        """Split late dispatch ``[start, end)`` of a thread between waits and dispatch.
+
+        Args:
+            lane: the thread.
+            start: of the stretch.
+            end: of the stretch.
+            dispatch: the cause of what no wait is charged with.
+            row: the slice that explains it.
+            latency: how much launch latency the device had idled through until ``start``.
+        """
         at = start
         if dispatch == self._loop:
             at += self._paid_by_loop(lane, start, end)
             if at > start:
-                self.stall(lane, start, at, dispatch)
+                self.stall(lane, start, at, dispatch, latency)
                 yield Part(start, at, dispatch, row)
-        open_ = self._collect(lane, at) if at < end else []
+        open_ = self._collect(lane, at, latency) if at < end else []
         while open_ and at < end:
             credit = open_[-1]
             paid = min(credit.left_ns, end - at)
@@ -117,13 +144,14 @@ class Ramp:
         left[at] -= paid
         return paid
 
-    def stall(self, lane: int, start: int, end: int, cause: int) -> None:
+    def stall(self, lane: int, start: int, end: int, cause: int, latency: int) -> None:
         """The device idled through a stall: it eats the leads that other causes cost.
 
-        Not those of its own cause: without the cause this stall is gone as well.
+        Not those of its own cause: without the cause this stall is gone as well. Arguments as of
+        :meth:`charge`.
         """
         amount = end - start
-        for credit in reversed(self._collect(lane, start)):
+        for credit in reversed(self._collect(lane, start, latency)):
             if amount <= 0:
                 return
             if credit.cause != cause:
@@ -131,7 +159,7 @@ class Ramp:
                 credit.left_ns -= eaten
                 amount -= eaten
 
-    def _collect(self, lane: int, time: int) -> list[_Credit]:
+    def _collect(self, lane: int, time: int, latency: int) -> list[_Credit]:
         """Credits of a thread from waits that have ended, latest last."""
         if lane not in self._coming:
             self._coming[lane] = self._credits_of(lane)[::-1]
@@ -139,14 +167,29 @@ class Ramp:
         coming, open_ = self._coming[lane], self._open[lane]
         while coming and coming[-1].end_ns <= time:
             credit = coming.pop()
+            self._spend_latency(open_, credit.latency_ns)
             if credit.cause in self._waits:
                 open_[:] = [other for other in open_ if other.cause == credit.cause]
             open_.append(credit)
+        self._spend_latency(open_, latency)
         seen = bisect_right(self._full, time) if open_ else 0
         if seen:
             since = self._full[seen - 1]
             open_[:] = [credit for credit in open_ if credit.end_ns > since]
         return open_
+
+    def _spend_latency(self, open_: list[_Credit], until: int) -> None:
+        """The device has idled through this much launch latency: leads would have hidden it."""
+        amount = until - self._spent_latency
+        if amount <= 0:
+            return
+        self._spent_latency = until
+        for credit in reversed(open_):
+            paid = min(credit.left_ns, amount)
+            credit.left_ns -= paid
+            amount -= paid
+            if amount <= 0:
+                return
 
     def _credits_of(self, lane: int) -> list[_Credit]:
         states = self._drivers.states(lane)
@@ -156,10 +199,11 @@ class Ramp:
         finish = np.append(begin[1:], begin[-1])
         lead = self._busy.between(begin, finish)
         keep = np.flatnonzero(np.isin(states.drain, self._drains) & (lead > 0))
+        latency = self._latency.until(finish[keep]).tolist()
         found = []
-        for i in keep.tolist():
+        for i, until in zip(keep.tolist(), latency, strict=True):
             row, end = int(states.row[i]), int(finish[i])
-            made = _Credit(end, int(states.drain[i]), row, int(lead[i]))
+            made = _Credit(end, int(states.drain[i]), row, int(lead[i]), until)
             found.append(self._credits.setdefault((row, end), made))
         return found
 

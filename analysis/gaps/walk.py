@@ -18,6 +18,7 @@ from whichlayer.analysis.gaps.composite import Drivers
 from whichlayer.analysis.gaps.host import Marks
 from whichlayer.analysis.gaps.late_host import LateHost
 from whichlayer.analysis.gaps.part import Parts
+from whichlayer.analysis.intervals import Intervals
 from whichlayer.analysis.trace.columns import Trace
 
 Int64 = NDArray[np.int64]
@@ -39,7 +40,7 @@ class Walk:
         self._activities = activities
         self._late_host = LateHost(trace, activities, drivers)
         self._after_launch = AfterLaunch(trace, activities, calibration, marks, drivers)
-        self._unknown = cause_code("unattributed")
+        self._unknown, self._latency = cause_code("unattributed"), cause_code("launch-latency")
 
     def explain(self, piece: Int64, start: Int64, end: Int64, following: Int64) -> Parts:
         """The parts of idle pieces.
@@ -63,13 +64,17 @@ class Walk:
         late = (began > start) & ~lost
         late_end = np.minimum(began, end)
         waits = linked & (began < end)
+        launched = self._after_launch.parts(
+            piece[waits], start[waits], end[waits], following[waits], launch[waits]
+        )
+        only = launched.cause == self._latency
+        latency = Intervals(launched.start_ns[only], launched.end_ns[only])
+        thread = lane[late]
         return Parts.together(
             [
                 Parts.of(piece[lost], start[lost], end[lost], self._unknown, -1),
-                self._late_host.parts(piece[late], start[late], late_end[late], lane[late]),
-                self._after_launch.parts(
-                    piece[waits], start[waits], end[waits], following[waits], launch[waits]
-                ),
+                self._late_host.parts(piece[late], start[late], late_end[late], thread, latency),
+                launched,
             ]
         ).joined()
 

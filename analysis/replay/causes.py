@@ -8,8 +8,9 @@
   the operators that do nothing else (``item``). A wait for the rest of a blocking copy to the
   device is that copy's. What a collective, a receive or a copy to the device brought is used by
   later kernels, which then wait for it on the device: the host only launches them earlier.
-* ``graph-break`` and ``optimizer-loop``: their dispatch takes no host time, an upper bound as
-  well: one graph, or one launch for all tensors, is launched too.
+* ``graph-break`` and ``optimizer-loop``: their dispatch takes no host time, and their launches no
+  places in the launch queue: one graph, or one launch for all tensors, is launched instead. An
+  upper bound as well, since that one is launched too.
 * exposed copies and collectives, and receives that wait: they take no time, as if all of each were hidden. An upper
   bound: hiding needs other work to hide behind.
 * ``h2d-pageable``: the same, and the calls do not block, as with copies from pinned memory.
@@ -66,6 +67,8 @@ UPPER_BOUND = frozenset(
 )
 #: Of these the first step's share may be warm-up, which no change takes away.
 _WARMS_UP = ("allocator", "module-load", "recompile")
+#: Without these, one call launches what many did.
+_LAUNCHED_AS_ONE = ("graph-break", "optimizer-loop")
 _BLOCKING = (CallKind.WAIT, CallKind.COPY, CallKind.PEER)
 #: A wait that follows a copy within this belongs to the copy.
 _FOLLOWS_NS = 20_000
@@ -87,6 +90,9 @@ def without_cause(
         cut, over = (time + _slow_part(trace, schedule, host) for time in (cut, over))
     waits = host.during(state) & np.isin(schedule.calls.kind, _BLOCKING) & steady
     removal = replace(nothing(schedule), cut_ns=cut, handover_ns=over, idle_ns=idle)
+    if rule in _LAUNCHED_AS_ONE:
+        launches = np.isin(schedule.calls.kind, (CallKind.LAUNCH, CallKind.HELD))
+        removal = replace(removal, merged=host.during(state) & launches)
     copies = waits & (schedule.calls.kind == CallKind.COPY)
     duration = _hidden(schedule, gaps, rule, removal.duration_ns)
     if rule in ("h2d-pageable", "host-sync"):

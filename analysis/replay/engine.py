@@ -17,8 +17,8 @@ from whichlayer.analysis.replay.schedule import NEVER, CallKind, Int64, Schedule
 _LAUNCH, _HELD = int(CallKind.LAUNCH), int(CallKind.HELD)
 _WAIT, _COPY, _DEVICE = int(CallKind.WAIT), int(CallKind.COPY), int(CallKind.DEVICE)
 _PEER = int(CallKind.PEER)
-#: A blocking copy that no longer blocks its thread.
-_UNBLOCKED = 100
+#: A blocking copy that no longer blocks its thread, and a launch that is part of another.
+_UNBLOCKED, _MERGED = 100, 101
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +59,7 @@ class _Pass:
         lost = removal.lost_before(calls.lane)
         kinds = np.where(removal.gone, CallKind.POINT, calls.kind).astype(np.int64)
         kinds[removal.unblocked] = _UNBLOCKED
+        kinds[removal.merged] = _MERGED
         self.kind: list[int] = kinds.tolist()
         self.lane: list[int] = calls.lane.tolist()
         self.enter: list[int] = (calls.enter_ns - lost).tolist()
@@ -145,7 +146,7 @@ class _Pass:
                 ends.append(end)
                 if end > busy[stream]:
                     busy[stream] = end
-                if kind != _DEVICE:
+                if kind != _DEVICE and kind != _MERGED:
                     queues[device_of[w]].append(start)
                 if w + 1 < behind:
                     self._rest_of_launch(w + 1, behind, start)

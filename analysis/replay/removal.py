@@ -22,6 +22,7 @@ class Removal:
         idle_ns: int64 (n,), of ``cut_ns`` what fell into the thread's own idle stretch.
         gone: bool (n,), calls that take no time and wait for nothing.
         unblocked: bool (n,), blocking copies that only queue.
+        merged: bool (n,), launches that are part of one for all: they take no place in a queue.
         duration_ns: int64 (m,), what work takes.
     """
 
@@ -30,6 +31,7 @@ class Removal:
     idle_ns: Int64
     gone: Bool
     unblocked: Bool
+    merged: Bool
     duration_ns: Int64
 
     def lost_before(self, lane: NDArray[np.int32]) -> Int64:
@@ -48,7 +50,7 @@ def nothing(schedule: Schedule) -> Removal:
     size = len(schedule.calls)
     zero, none = np.zeros(size, np.int64), np.zeros(size, np.bool_)
     duration = schedule.work.end_ns - schedule.work.start_ns
-    return Removal(zero, zero, zero, none, none, duration)
+    return Removal(zero, zero, zero, none, none, none, duration)
 
 
 def combined(schedule: Schedule, removals: Sequence[Removal]) -> Removal:
@@ -65,5 +67,6 @@ def combined(schedule: Schedule, removals: Sequence[Removal]) -> Removal:
         idle_ns=np.sum([one.idle_ns for one in removals], axis=0),
         gone=np.logical_or.reduce([one.gone for one in removals]),
         unblocked=np.logical_or.reduce([one.unblocked for one in removals]),
+        merged=np.logical_or.reduce([one.merged for one in removals]),
         duration_ns=np.maximum(base.duration_ns - saved, 0),
     )

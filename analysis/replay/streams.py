@@ -116,9 +116,14 @@ def _after_launch(calls: Calls, work: Work, launches: Launches, staged: Bool) ->
     ready = np.full(len(work), NEVER, np.int64)
     ready[launches.first] = launches.ready_ns
     copies = launches.first[staged[launches.call]]
-    begin = calls.begin_ns[work.call[copies]]
-    free = work.before_ns[copies] <= begin
-    ready[copies[free]] = (work.start_ns[copies] - begin)[free]
+    begin, start = calls.begin_ns[work.call[copies]], work.start_ns[copies]
+    until, length = start - begin, np.maximum(work.end_ns[copies] - start, 1)
+    # Work of its stream held a copy that follows it at once; how long that one was staged is then
+    # taken from the others, by their length.
+    shown = (work.before_ns[copies] <= begin) | (start - work.before_ns[copies] > HELD_NS)
+    staging = np.maximum(until - ready[copies], 0)[shown].sum() / max(length[shown].sum(), 1)
+    likely = np.minimum(ready[copies] + (staging * length).astype(np.int64), until)
+    ready[copies] = np.where(shown, until, np.maximum(likely, ready[copies]))
     return ready
 
 

@@ -275,7 +275,8 @@ class _Explain:
             if excess.get(ASYNC, 0) >= base // 2:
                 accept |= PAGEABLE
             # Without all causes this wait remains; without this one alone it would not.
-            accept |= {c for c, e in excess.items() if e >= max(base // 2, 1) and c != ASYNC}
+            alone = {c for c, e in excess.items() if e >= max(base // 2, 1) and c != ASYNC}
+            accept |= alone.union(*(self._accepted(c, base) for c in alone))
             if pause >= PAUSE_NS or (base >= PAUSE_NS and not self.recording.operators):
                 accept.add("python-overhead" if self.recording.stacks else "unattributed")
             if s.end - s.start <= SPACING_NS:

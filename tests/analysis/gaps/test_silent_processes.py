@@ -43,3 +43,16 @@ def test_a_process_that_recorded_more_keeps_its_own_usual_pause(tmp_path: Path, 
     else:
         program.frame("torch/nn/modules/module.py(1500): _call_impl", -50, 20)
     assert gap_time(program.analysis(tmp_path))["launch-bound"] > 0
+
+
+def test_what_is_a_little_longer_than_most_silences_is_dispatch(tmp_path: Path) -> None:
+    """Operators that make no call lie between two that do; among long silences nothing is known."""
+    program = Program()
+    at = 0.0
+    for number in range(60):
+        at += 154 if number % 4 == 0 else 34
+        program.kernel("my_kernel", at + 6, KERNEL_US, (at, 4))
+    program.kernel("late", at + 306, KERNEL_US, (at + 304, 4))
+    told = gap_time(program.analysis(tmp_path))
+    assert told["unattributed"] == pytest.approx(300 - KERNEL_US, abs=20)
+    assert told["launch-bound"] > 14 * 120

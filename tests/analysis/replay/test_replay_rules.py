@@ -214,6 +214,58 @@ def test_a_full_queue_holds_the_thread_in_a_replay_too(tmp_path: Path) -> None:
     assert faster.leave_ns[1050] >= faster.start_ns[1050 - schedule.timing.depth]
 
 
+def test_what_one_launch_does_instead_of_many_never_fills_the_queue(tmp_path: Path) -> None:
+    program = Program()
+    program.kernel("long", 10, 30_000, (0, 5))
+    program.annotation("Optimizer.step#Adam.step", 20, 40 * 1200)
+    for i in range(1200):
+        begin = 25 + 40 * i
+        program.operator("aten::addcmul_", begin, 35)
+        program.kernel("elementwise", max(30_011 + 4 * i, begin + 26), 3, (begin + 20, 5))
+    program.operator("aten::sort", 48_100, 20_000)
+    program.kernel("next", 68_126, 1000, (68_120, 5))
+    analysis = program.analysis(tmp_path)
+    # The host sorts while the first kernel runs, which it could not with 1200 launches queued.
+    gained = gain(analysis, "optimizer-loop")
+    assert gained == pytest.approx(68_126 - (30_011 + 4 * 1200), rel=0.02)
+
+
+def pageable(program: Program, start: float, length: float, staged: float) -> float:
+    """A copy that blocks its thread until it returns."""
+    name = "Memcpy HtoD (Pageable -> Device)"
+    program.copy(name, start + staged, length, (start, staged + length + 2))
+    return start + staged + length + 2
+
+
+@pytest.mark.parametrize("left", [0, 40])
+def test_a_blocking_copy_cannot_start_before_it_was_staged(tmp_path: Path, left: float) -> None:
+    """Whether its stream was still busy for a moment when the call began makes no difference."""
+    program = Program()
+    program.kernel("long", 10, 600, (0, 5))
+    program.annotation(LOADER, 20, 1000)
+    program.kernel("first", 1040, 60 + left, (1030, 5))
+    after = pageable(program, 1100, 1000, 300)
+    program.kernel("second", after + 20, 100, (after + 10, 5))
+    # Without the loader the copy is staged behind the long kernel, and follows the first at once.
+    gained = gain(program.analysis(tmp_path), "dataloader-wait")
+    assert gained == pytest.approx(1400 - (610 + 60 + left), abs=10)
+
+
+def test_the_pause_before_an_operator_goes_with_it(tmp_path: Path) -> None:
+    program = Program()
+    at = 0.0
+    for _ in range(40):
+        program.operator("aten::mul", at, 20)
+        program.kernel("mul", at + 16, 5, (at + 10, 5))
+        program.operator("aten::item", at + 50, 40)
+        back = "Memcpy DtoH (Device -> Pageable)"
+        program.copy(back, at + 68, 2, (at + 55, 30), bytes=4)
+        at += 100
+    analysis = program.analysis(tmp_path)
+    # 30 µs of pause and 40 µs of item() a round, but for the last.
+    assert gain(analysis, "host-sync") == pytest.approx(70 * 39.5, rel=0.02)
+
+
 def test_kernels_of_one_graph_keep_their_distances(tmp_path: Path) -> None:
     program = Program()
     program.annotation(LOADER, 0, 900)
