@@ -314,7 +314,7 @@ def test_an_interrupt_is_quiet(trace: Path, monkeypatch: pytest.MonkeyPatch, cap
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli, "_load", interrupt)
+    monkeypatch.setattr(cli, "load_typed", interrupt)
     assert cli.main(["report", str(trace)]) == 128 + signal.SIGINT
     assert capfd.readouterr() == ("", "")
 
@@ -325,7 +325,7 @@ def test_a_defect_is_one_line_that_says_where(
     def fail(*_: object) -> None:
         raise ValueError("two\nlines")
 
-    monkeypatch.setattr(cli, "_load", fail)
+    monkeypatch.setattr(cli, "load_typed", fail)
     monkeypatch.delenv(cli.TRACEBACK_VARIABLE, raising=False)
     assert cli.main(["report", str(trace)]) == cli.DEFECT
     error = capfd.readouterr().err

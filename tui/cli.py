@@ -10,15 +10,12 @@ answers at once, and a report loads neither Textual nor Rich.
 from __future__ import annotations
 
 import atexit
-import gc
 import os
 import re
-import stat
 import sys
-import time
 import traceback
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -29,14 +26,13 @@ from whichlayer.tui.arguments import (
     add_analysis_options,
     add_view_options,
 )
+from whichlayer.tui.open_command import imports_alone, need_terminal, show
+from whichlayer.tui.typed_trace import analyse_typed, keep_typed, load_typed, options_of
+from whichlayer.tui.written import refuse_overwriting, silence_output, write_report
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from typing import Any
 
-    from whichlayer.analysis.results import Analysis, Options
-    from whichlayer.analysis.trace.columns import Trace
-    from whichlayer.tui.ahead import Ahead
 
 FINE, BROKEN_LIMIT, WRONG_INPUT, DEFECT, INTERRUPTED = 0, 1, 2, 70, 130
 
@@ -45,9 +41,6 @@ TRACEBACK_VARIABLE = "WHICHLAYER_TRACEBACK"
 
 _WORD = re.compile(r"[A-Za-z][\w-]*")
 """What could be a command: no option, no path, no name with a suffix."""
-
-_FRESH_S = 10.0
-"""A file that was written to so shortly ago (seconds) may still be growing."""
 
 _FIRST_SAMPLE = "dataloader-bound"
 _REPORT_HELP = "; a folder of several is a job: one recording of each rank"
@@ -94,7 +87,7 @@ def _run(typed: list[str]) -> int:
     except SystemExit as done:  # argparse has printed the help
         return int(done.code or 0)
     except BrokenPipeError:
-        _silence_output()
+        silence_output()
         return FINE
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -132,7 +125,7 @@ def _open(arguments: Sequence[str]) -> int:
     add_analysis_options(parser)
     _refuse_mistyped_command(arguments)
     typed = parser.parse_args(arguments)
-    return _show(typed.file, typed)
+    return show(typed.file, typed)
 
 
 def _refuse_mistyped_command(arguments: Sequence[str]) -> None:
@@ -166,20 +159,20 @@ def _demo(arguments: Sequence[str]) -> int:
     except KeyError:
         known = ", ".join(sample_names()) or "none"
         raise UsageError(f"there is no sample {name!r}; there are: {known}") from None
-    return _show(str(path), typed)
+    return show(str(path), typed)
 
 
 def _demo_live(typed: Namespace) -> int:
     if typed.name is not None:
         raise UsageError("demo --live has a program of its own: name no sample")
-    _need_terminal("record a program without a screen: whichlayer run --headless -o DIR -- …")
+    need_terminal("record a program without a screen: whichlayer run --headless -o DIR -- …")
     from whichlayer.tui.configured import set_up_screen
 
     set_up_screen(typed)
-    with _imports_alone():
+    with imports_alone():
         from whichlayer.tui.live.demo_command import run_demo
 
-    return run_demo(_options(typed))
+    return run_demo(options_of(typed))
 
 
 def _report(arguments: Sequence[str]) -> int:
@@ -214,22 +207,22 @@ def _report(arguments: Sequence[str]) -> int:
         raise UsageError(f"there is no format {typed.format!r}; choose {known}")
     if typed.table is not None and typed.format != "csv":
         raise UsageError(f"--table {typed.table} is of --format csv, not of {typed.format}")
-    _refuse_overwriting(typed.file, typed.output)
+    refuse_overwriting(typed.file, typed.output)
     if os.path.isdir(typed.file):
         from whichlayer.tui.job_command import report_job
 
-        if report_job(typed, _load, _keep, _options, _write):
+        if report_job(typed, load_typed, keep_typed, options_of, write_report):
             return FINE
-    trace = _load(typed.file, typed)
-    analysis = _analyse(typed.file, trace, typed)
+    trace = load_typed(typed.file, typed)
+    analysis = analyse_typed(typed.file, trace, typed)
     if typed.table is None:
         report = render(analysis, typed.format)
     else:
         from whichlayer.tui.job_command import render_table
 
         report = render_table(analysis, typed.table)
-    _write(report, typed.output)
-    _keep(trace, typed)
+    write_report(report, typed.output)
+    keep_typed(trace, typed)
     return FINE
 
 
@@ -247,8 +240,8 @@ def _check(arguments: Sequence[str]) -> int:
     typed = parser.parse_args(arguments)
     limits = limits_of(typed, limits_set(typed))
     status = FINE
-    for line, broken in check(typed, limits, _load, _analyse, _keep, _options):
-        _write(f"{line}\n".encode(), None)
+    for line, broken in check(typed, limits, load_typed, analyse_typed, keep_typed, options_of):
+        write_report(f"{line}\n".encode(), None)
         status = BROKEN_LIMIT if broken else status
     return status
 
@@ -262,21 +255,21 @@ def _rules(arguments: Sequence[str]) -> int:
     unknown = [rule_id for rule_id in typed.ids if rule_id not in known_ids()]
     if unknown:
         raise UsageError(f"there is no rule {unknown[0]!r}; 'whichlayer rules' lists them")
-    _write((explain_rules(typed.ids) if typed.ids else list_rules()).encode(), None)
+    write_report((explain_rules(typed.ids) if typed.ids else list_rules()).encode(), None)
     return FINE
 
 
 def _explain(arguments: Sequence[str]) -> int:
     from whichlayer.tui.explain_command import explain_text
 
-    _write(explain_text(arguments).encode(), None)
+    write_report(explain_text(arguments).encode(), None)
     return FINE
 
 
 def _devices(arguments: Sequence[str]) -> int:
     from whichlayer.tui.explain_command import devices_text
 
-    _write(devices_text(arguments).encode(), None)
+    write_report(devices_text(arguments).encode(), None)
     return FINE
 
 
@@ -290,7 +283,7 @@ def _cache(arguments: Sequence[str]) -> int:
     typed = parser.parse_args(arguments)
     from whichlayer.tui.cache_command import cache_text, clear_cache
 
-    _write((clear_cache() if typed.action or typed.clear else cache_text()).encode(), None)
+    write_report((clear_cache() if typed.action or typed.clear else cache_text()).encode(), None)
     return FINE
 
 
@@ -310,7 +303,7 @@ def _config(arguments: Sequence[str]) -> int:
     from whichlayer.tui.config_command import begin_config, config_paths, shown_config
 
     text = begin_config() if typed.init else config_paths(typed) if typed.path else ""
-    _write((text or shown_config(typed)).encode(), None)
+    write_report((text or shown_config(typed)).encode(), None)
     return FINE
 
 
@@ -325,7 +318,7 @@ def _completion(arguments: Sequence[str]) -> int:
     from whichlayer.tui.completion import describe
     from whichlayer.tui.completion_scripts import script
 
-    _write(script(typed.shell, describe({**_COMMANDS, "": _open})).encode(), None)
+    write_report(script(typed.shell, describe({**_COMMANDS, "": _open})).encode(), None)
     return FINE
 
 
@@ -354,228 +347,6 @@ _COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "config": _config,
     "completion": _completion,
 }
-
-
-def _show(path: str, typed: Namespace) -> int:
-    """Open the screen on a trace; what cannot be opened is told before the screen is taken."""
-    if path == "-":
-        _take_terminal()
-    else:
-        if os.path.isdir(path):
-            return _show_folder(path, typed)
-        _check_readable(path)
-    _set_limit(typed)
-    if typed.rank is not None:
-        _keep(_load(path, typed), typed)
-    _need_terminal(f"try 'whichlayer report {path}'")
-    from whichlayer.tui.configured import set_up_screen
-
-    set_up_screen(typed)
-    if path != "-" and (getattr(typed, "follow", False) or _may_grow(path)):
-        return _show_growing(path, typed)
-    with _imports_alone():
-        from whichlayer.tui.app import run
-        from whichlayer.tui.wanted import Wanted
-    # Not before: of two threads that import at once each waits for the other.
-    ahead = _opened_ahead(path, typed)
-
-    with _refusals(path, typed):
-        return run(
-            path,
-            _options(typed),
-            cache=_uses_cache(typed),
-            ahead=ahead,
-            wanted=Wanted(typed.view, typed.at, typed.select, typed.lane),
-        )
-
-
-def _need_terminal(otherwise: str) -> None:
-    streams = (sys.stdin, sys.stdout, sys.stderr)
-    if not all(stream is not None and stream.isatty() for stream in streams):
-        raise UsageError(f"the screen needs a terminal; {otherwise}")
-
-
-def _show_folder(path: str, typed: Namespace) -> int:
-    """Follow a folder on the screen: what is in it, and what comes."""
-    os.scandir(path).close()
-    _set_limit(typed)
-    _need_terminal(f"try 'whichlayer report {path}'")
-    from whichlayer.tui.configured import set_up_screen
-
-    set_up_screen(typed)
-    with _imports_alone():
-        from whichlayer.tui.live.folder_command import follow_folder
-
-    return follow_folder(path, typed.rank, _options(typed))
-
-
-def _may_grow(path: str) -> bool:
-    """Whether a file is text that was written to a moment ago and has no end yet."""
-    age_s = time.time() - os.stat(path).st_mtime
-    if not path.endswith(".json") or age_s >= _FRESH_S:
-        return False
-    from whichlayer.analysis.follow.completeness import Completeness, completeness
-
-    return completeness(path) is Completeness.OPEN
-
-
-def _show_growing(path: str, typed: Namespace) -> int:
-    with _imports_alone():
-        from whichlayer.tui.follow_app import run_following
-        from whichlayer.tui.wanted import Wanted
-
-    with _refusals(path, typed):
-        wanted = Wanted(typed.view, typed.at, typed.select, typed.lane)
-        return run_following(path, _options(typed), wanted)
-
-
-def _opened_ahead(path: str, typed: Namespace) -> Ahead | None:
-    """Begin to open a trace that is in the cache while the terminal is set up."""
-    if path == "-" or not _uses_cache(typed) or typed.steps is not None or typed.span is not None:
-        return None
-    from whichlayer.tui.ahead import Ahead
-
-    ahead = Ahead(path)
-    ahead.start()
-    return ahead
-
-
-@contextmanager
-def _imports_alone() -> Iterator[None]:
-    """Import without looking for garbage: modules are none, then or ever."""
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.freeze()
-        gc.enable()
-
-
-def _take_terminal() -> None:
-    """Keep the pipe for the trace and let the screen read its keys from the terminal."""
-    from whichlayer.analysis.reader.standard_input import take_terminal
-
-    if sys.stdin is None or sys.stdin.isatty():
-        raise UsageError("nothing is piped to standard input")
-    try:
-        take_terminal()
-    except OSError as error:
-        raise UsageError("the screen needs a terminal; try 'whichlayer report -'") from error
-
-
-def _check_readable(path: str) -> None:
-    """Fail as reading would, where that is known without reading."""
-    if stat.S_ISREG(os.stat(path).st_mode):
-        with open(path, "rb"):
-            pass
-
-
-def _load(path: str, typed: Namespace) -> Trace:
-    """Read a trace, and refuse it if it is of another rank than the one asked for."""
-    from whichlayer.analysis import load
-    from whichlayer.analysis.ranks import find_rank
-
-    _set_limit(typed)
-    wanted = _options(typed)
-    cache = _uses_cache(typed)
-    trace = load(path, cache=cache, keep=False, steps=wanted.steps, span_ns=wanted.span_ns)
-    found, rank = find_rank(trace.header), typed.rank
-    if rank is not None and rank != found:
-        is_of = "does not tell its rank" if found is None else f"is of rank {found}"
-        raise UsageError(f"{path}: --rank {rank}, but this trace {is_of}")
-    return trace
-
-
-def _uses_cache(typed: Namespace) -> bool:
-    """Not where a limit is asked for: what was read without it would take its place."""
-    return not typed.no_cache and typed.max_size is None
-
-
-def _set_limit(typed: Namespace) -> None:
-    if typed.max_size is not None:
-        from whichlayer.analysis.reader.text_limit import choose_limit
-
-        choose_limit(typed.max_size)
-
-
-def _keep(trace: Trace, typed: Namespace) -> None:
-    """Put the columns of a trace into the cache, now that nobody waits for anything else."""
-    if not _uses_cache(typed):
-        return
-    from whichlayer.analysis.cache.reuse import keep
-
-    keep(trace, lambda: _beside(trace))
-
-
-def _beside(trace: Trace) -> dict[str, Any]:
-    """What spares the screen work when it reopens the trace."""
-    from whichlayer.tui.document import beside_entry, open_document
-
-    return beside_entry(open_document(trace))
-
-
-def _analyse(path: str, trace: Trace, typed: Namespace) -> Analysis:
-    from whichlayer.analysis import analyse
-
-    with _refusals(path, typed):
-        return analyse(trace, _options(typed))
-
-
-@contextmanager
-def _refusals(path: str, typed: Namespace) -> Iterator[None]:
-    """Turn an analysis' refusal of options into one line; without options it is a defect."""
-    from whichlayer.analysis import Options
-
-    try:
-        yield
-    except ValueError as error:
-        if _options(typed) == Options():
-            raise
-        raise UsageError(f"{path}: {error}") from error
-
-
-def _options(typed: Namespace) -> Options:
-    from whichlayer.analysis.options import Options
-    from whichlayer.tui.configured import options_with
-
-    if typed.span is not None and typed.steps is not None:
-        raise UsageError("--steps and --span both choose the window: give one of them")
-    asked = Options(
-        span_ns=typed.span,
-        steps=typed.steps,
-        device=typed.device,
-        device_model=typed.device_model,
-        peak_bandwidth_gbps=typed.peak_bandwidth,
-        peak_tflops=dict(typed.peak_flops),
-        covered=getattr(typed, "covered", False),
-        near_misses=getattr(typed, "near_misses", False),
-        link_gbps=typed.link_bandwidth,
-    )
-    return options_with(asked, typed)
-
-
-def _refuse_overwriting(path: str, output: str | None) -> None:
-    if output is None or not (os.path.exists(output) and os.path.exists(path)):
-        return
-    if os.path.samefile(output, path):
-        raise UsageError(f"{output}: that is the trace itself; write the report elsewhere")
-
-
-def _write(report: bytes, output: str | None) -> None:
-    if output is not None and output != "-":
-        Path(output).write_bytes(report)
-        return
-    if sys.stdout is None:
-        raise UsageError("standard output is closed; name a file with -o")
-    sys.stdout.flush()
-    sys.stdout.buffer.write(report)
-    sys.stdout.buffer.flush()
-
-
-def _silence_output() -> None:
-    """Whoever read our output is gone: nothing more may fail by being written at exit."""
-    if sys.stdout is not None:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _fail(error: Exception) -> int:
