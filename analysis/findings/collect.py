@@ -11,6 +11,7 @@ from whichlayer.analysis.findings.catalogue import kernel_rules
 from whichlayer.analysis.findings.concentrated import step_line
 from whichlayer.analysis.findings.hints import collect_hints
 from whichlayer.analysis.findings.kernel_limits import kernel_limits, lost_text
+from whichlayer.analysis.findings.look_alikes import with_look_alikes
 from whichlayer.analysis.findings.places import Place, main_place, on_threads
 from whichlayer.analysis.gaps.catalogue import cause_rules
 from whichlayer.analysis.gaps.explain import explain_gap
@@ -76,7 +77,7 @@ def _gap_finding(analysis: Analysis, rule: Rule, pieces: NDArray[np.intp], time:
         *text.evidence,
         *reasons(doubts(analysis.warnings), from_gap=True),
     )
-    return Finding(
+    finding = Finding(
         rule=rule.id,
         layer=rule.layer,
         title=rule.title,
@@ -93,6 +94,7 @@ def _gap_finding(analysis: Analysis, rule: Rule, pieces: NDArray[np.intp], time:
         confidence=_gap_confidence(analysis, rule, where),
         threshold=_threshold(analysis, rule, share),
     )
+    return with_look_alikes(analysis, finding)
 
 
 def _rows_of_pieces(analysis: Analysis, pieces: NDArray[np.intp]) -> NDArray[np.int64]:

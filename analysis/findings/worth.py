@@ -9,6 +9,7 @@ import numpy as np
 
 from whichlayer.analysis.findings.catalogue import all_rules, kernel_rules
 from whichlayer.analysis.findings.collect import REPLAYED_SHARE
+from whichlayer.analysis.findings.look_alikes import taken_for_granted
 from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.quality.effects import less_sure
 from whichlayer.analysis.replay.causes import UPPER_BOUND
@@ -135,6 +136,7 @@ def _valued(finding: Finding, analysis: Analysis, replayer: Replayer) -> Finding
         evidence = (*evidence, _ELSEWHERE)
     elif gain > MORE * finding.time_ns:
         evidence = (*evidence, _BEYOND)
+    evidence = (*evidence, *taken_for_granted(analysis.trace, finding.rule))
     return replace(finding, recoverable_ns=gain, evidence=evidence)
 
 
