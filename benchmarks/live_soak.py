@@ -102,20 +102,20 @@ def soak(seconds: float, every: int, pause_s: float, tell_seconds: float) -> Ite
                     screen.send(_KEYS[pressed % len(_KEYS)])
                 if time.monotonic() - told >= tell_seconds:
                     told = time.monotonic()
-                    yield _line((told - began) / 60, screen.pid, room)
+                    yield from _lines((told - began) / 60, screen.pid, room)
 
 
-def _line(minutes: float, screen: int, room: Path) -> Line:
-    (holder,) = children(screen)
-    (program,) = children(holder)
-    return Line(
-        minutes,
-        windows_in(room),
-        resident_mb(program),
-        descriptors(program),
-        resident_mb(screen),
-        descriptors(screen),
-    )
+def _lines(minutes: float, screen: int, room: Path) -> Iterator[Line]:
+    """One, or none as long as the program has not been started."""
+    for program in [one for holder in children(screen) for one in children(holder)][:1]:
+        yield Line(
+            minutes,
+            windows_in(room),
+            resident_mb(program),
+            descriptors(program),
+            resident_mb(screen),
+            descriptors(screen),
+        )
 
 
 def slope(minutes: list[float], megabytes: list[float]) -> float:

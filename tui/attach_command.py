@@ -175,10 +175,12 @@ def _watch(reach: Callable[[], socket.socket], history_bytes: int, *, local: boo
     if not all(stream is not None and stream.isatty() for stream in streams):
         raise UsageError("the screen needs a terminal; record without one: --steps N -o FILE")
     from whichlayer.analysis.live.history import History
+    from whichlayer.analysis.live.one_arena import use_one_arena
     from whichlayer.analysis.live.recorder_options import RecorderOptions
     from whichlayer.analysis.live.server import LiveServer
     from whichlayer.tui.live.app import run_live
 
+    use_one_arena()
     server = LiveServer(History(most_memory_bytes=history_bytes or sys.maxsize))
     try:
         server.join(reach())

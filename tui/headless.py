@@ -181,12 +181,10 @@ def _shared_findings(told: list[Told]) -> list[str]:
 
 def _cost(window: Window) -> str:
     """What the window cost the program, as far as that is known."""
-    parts = []
-    if window.overhead_ns is not None:
-        parts.append(f"{window.overhead_ns / 1e6:,.0f} ms to start and stop the profiler")
-    if window.export_ns is not None:
-        parts.append(f"{window.export_ns / 1e6:,.0f} ms to write the trace")
-    return f" (cost the program {', '.join(parts)})" if parts else ""
+    from whichlayer.analysis.report.recording_cost import NAME, cost_parts
+
+    parts = [] if window.cost is None else cost_parts(window.cost)
+    return f" ({NAME}: {'; '.join(parts)})" if parts else ""
 
 
 def _who(event: Noted) -> str:

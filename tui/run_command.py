@@ -163,9 +163,11 @@ def _record(command: list[str], options: RecorderOptions, folder: Path) -> int:
     """Record without a screen; the program keeps our standard streams."""
     from whichlayer.analysis.live.child import recorder_environment, run_attached
     from whichlayer.analysis.live.history import History
+    from whichlayer.analysis.live.one_arena import use_one_arena
     from whichlayer.analysis.live.server import LiveServer
     from whichlayer.tui.headless import Headless, say
 
+    use_one_arena()
     folder.mkdir(parents=True, exist_ok=True)
     server = LiveServer(History(folder))
     address = server.listen()
@@ -190,9 +192,11 @@ def _watch(
         raise UsageError("the screen needs a terminal; record without one: --headless -o DIR")
     from whichlayer.analysis.live.child import Child, recorder_environment
     from whichlayer.analysis.live.history import History
+    from whichlayer.analysis.live.one_arena import use_one_arena
     from whichlayer.analysis.live.server import LiveServer
     from whichlayer.tui.live.app import run_live
 
+    use_one_arena()
     server = LiveServer(History(folder, most_memory_bytes=history_bytes or sys.maxsize))
     try:
         address = server.listen()

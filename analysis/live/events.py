@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from whichlayer.analysis.live.protocol import Message, Phase
+from whichlayer.analysis.live.recording_key import RecordingCost
 from whichlayer.analysis.text import clean
 
 _MOST_TEXT: Final = 1000
@@ -57,6 +58,7 @@ class Window:
         export_ns: what torch took to write the trace.
         ended_ns: wall clock (``time.time_ns``) at the end of its last step.
         arrived_ns: the same clock, when its file was complete.
+        cost: what recording it cost the program; None where that is not known.
     """
 
     id: int
@@ -73,6 +75,7 @@ class Window:
     export_ns: int | None
     ended_ns: int | None
     arrived_ns: int
+    cost: RecordingCost | None = None
 
 
 @dataclass(frozen=True, slots=True)

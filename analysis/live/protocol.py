@@ -13,8 +13,10 @@ kind          from        fields
 ``state``     recorder    ``phase`` (a :class:`Phase`), ``step``, ``reason``, ``step_us`` of the
                           last steps, ``hook_ns`` per call, ``dropped`` windows
 ``window``    recorder    ``number``, ``first_step``, ``last_step``, ``profiled_ns``,
-                          ``overhead_ns``, ``export_ns``, ``ended_ns`` (``time.time_ns``), ``own``
-                          (the program recorded it itself); the payload is the trace
+                          ``overhead_ns``, ``export_ns``, ``cost`` (a
+                          :class:`~whichlayer.analysis.live.recording_key.RecordingCost`),
+                          ``ended_ns`` (``time.time_ns``), ``own`` (the program recorded it
+                          itself); the payload is the trace
 ``note``      recorder    ``text``: something to tell the user
 ``bye``       recorder    ``reason``
 ``look``      screen      first of all: a ``hello``, a ``state`` and a ``bye`` are wanted, no more

@@ -7,6 +7,7 @@ after a failure of its own the recorder says so once and is no more.
 from __future__ import annotations
 
 import os
+import statistics
 import threading
 import time
 from collections import deque
@@ -16,6 +17,7 @@ from typing import Any, Final, Protocol
 
 from whichlayer.analysis.live.protocol import Message, Phase
 from whichlayer.analysis.live.recorder_options import RecorderOptions
+from whichlayer.analysis.live.recording_key import RecordingCost
 from whichlayer.analysis.live.torch_window import (
     Recorded,
     TorchWindow,
@@ -25,6 +27,9 @@ from whichlayer.analysis.live.torch_window import (
 )
 
 _TIMES_KEPT: Final = 512
+_FEWEST_USUAL: Final = 3
+"""So many steps without the profiler tell how long a step usually takes."""
+
 _YIELD_SECONDS: Final = 30.0
 """So long a profiler of the program's waits for the thread that our window is in to end a step."""
 
@@ -72,6 +77,8 @@ class Recorder:
         self._asked = 0
         self._length = options.window
         self._first = 0
+        self._last = 0
+        self._usual_ns: int | None = None
         self._pid = os.getpid()
         self._thread: threading.Thread | None = None
         self._foreign = False
@@ -193,6 +200,7 @@ class Recorder:
         self._leaving = False
         window = TorchWindow(self.options, self._metadata())
         self._window, self._asked = window, 0
+        self._usual_ns = self._usual_step_ns()
         self._first = self.step + 1
         self._thread = threading.current_thread()
         self._free.clear()
@@ -218,9 +226,17 @@ class Recorder:
         else:
             self._window = None
             try:
-                self._finish(window.stop(self.step - 1))
+                self._finish(window.stop(self.step - 1, self._usual_ns))
             finally:
                 self._free.set()
+                self._last = self.step
+
+    def _usual_step_ns(self) -> int | None:
+        """How long a step takes without the profiler: the median of those since the last window."""
+        # The one that the last window's end was in is none of them, nor is the first of all.
+        whole = self.step - max(self._last + 1, 2)
+        lengths = [b - a for a, b in pairwise(list(self.times)[-whole - 1 :])] if whole > 0 else []
+        return int(statistics.median(lengths)) if len(lengths) >= _FEWEST_USUAL else None
 
     def _finish(self, recorded: Recorded) -> None:
         """Hand a window over to be exported and sent while the program goes on."""
@@ -234,15 +250,13 @@ class Recorder:
 
         def make() -> Message | None:
             try:
-                before = time.perf_counter_ns()
-                trace = recorded.export()
-                export_ns = time.perf_counter_ns() - before
+                trace, cost = recorded.export()
             except Exception as error:  # noqa: BLE001
                 self.dropped += 1
                 return Message("note", {"text": f"window {number} is lost: {_told(error)}"})
             finally:
                 self._ended()
-            return window_message(number, recorded, export_ns, trace)
+            return window_message(number, recorded, cost, trace)
 
         if not self._outlet.offer(make):
             self.lost()
@@ -275,7 +289,9 @@ class Recorder:
         self._abandon()
 
 
-def window_message(number: int, recorded: Recorded, export_ns: int, trace: bytes) -> Message:
+def window_message(
+    number: int, recorded: Recorded, cost: RecordingCost, trace: bytes | bytearray
+) -> Message:
     """The message that carries a window."""
     return Message(
         "window",
@@ -284,8 +300,9 @@ def window_message(number: int, recorded: Recorded, export_ns: int, trace: bytes
             "first_step": recorded.first_step,
             "last_step": recorded.last_step,
             "profiled_ns": recorded.profiled_ns,
-            "overhead_ns": recorded.overhead_ns,
-            "export_ns": export_ns,
+            "overhead_ns": cost.switching_ns,
+            "export_ns": cost.export_ns,
+            "cost": cost.as_dict(),
             "ended_ns": recorded.ended_ns,
             "own": False,
         },

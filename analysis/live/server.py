@@ -57,6 +57,7 @@ from whichlayer.analysis.live.protocol import (
     payload_pieces,
     receive_head,
 )
+from whichlayer.analysis.live.recording_key import recording_cost
 from whichlayer.analysis.live.rendezvous import RendezvousError, armed, is_same_user, listen
 
 _HELLO_SECONDS: Final = 10
@@ -290,6 +291,7 @@ class LiveServer:
             export_ns=count(message, "export_ns"),
             ended_ns=count(message, "ended_ns"),
             arrived_ns=time.time_ns(),
+            cost=recording_cost(message.fields.get("cost")),
         )
         removed = self.history.add(window)
         self.events.put(WindowArrived(window))

@@ -7,18 +7,21 @@ program's own count, as ``torch.profiler`` does, so that every reader of traces 
 from __future__ import annotations
 
 import errno
+import gc
 import os
 import sys
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any, Final
 
+from whichlayer.analysis.live.exported import add_to
 from whichlayer.analysis.live.private_folder import PrivateFolder
 from whichlayer.analysis.live.recorder_options import RecorderOptions
+from whichlayer.analysis.live.recording_key import RECORDING_KEY, RecordingCost
 
 _ACTIVITIES: Final = ("CPU", "CUDA", "XPU", "MTIA")
 
@@ -47,19 +50,21 @@ class Recorded:
     Attributes:
         first_step, last_step: both in.
         profiled_ns: from the profiler's start to its end, what starting and ending took included.
-        overhead_ns: what starting and ending it took of the program's time.
+        cost: what recording cost so far.
         ended_ns: ``time.time_ns`` at the end of the last step.
+        stacks: Python frames were recorded.
     """
 
     session: Any
     first_step: int
     last_step: int
     profiled_ns: int
-    overhead_ns: int
+    cost: RecordingCost
     ended_ns: int
+    stacks: bool
 
-    def export(self) -> bytes:
-        """The trace as JSON; leaves no file but where the process is killed meanwhile.
+    def export(self) -> tuple[bytearray, RecordingCost]:
+        """The trace as JSON and what recording it cost; leaves no file unless the process is killed.
 
         torch holds Python's lock all the time: every Python thread of the program stands still.
 
@@ -70,15 +75,18 @@ class Recorded:
         folder = PrivateFolder()
         try:
             path = folder.path / "window.json"
+            before = time.perf_counter_ns()
             with _our_own():
                 self.session.export_chrome_trace(str(path))
-            trace = path.read_bytes()
+            cost = replace(self.cost, export_ns=time.perf_counter_ns() - before)
+            trace = bytearray(path.read_bytes())
         finally:
             folder.remove()
         if not trace[-64:].rstrip().endswith(b"}"):
             # Kineto tells nobody that it could not write everything.
             raise OSError(errno.ENOSPC, "its end is missing: is the disk full?")
-        return trace
+        add_to(trace, {RECORDING_KEY: cost.as_dict()}, os.getpid(), stacks=self.stacks)
+        return trace, cost
 
 
 class TorchWindow:
@@ -102,19 +110,21 @@ class TorchWindow:
             with_stack=stacks,
             with_modules=stacks,
             profile_memory=options.memory,
+            experimental_config=_settings(stacks),
         )
+        self._stacks = stacks
         self._metadata = metadata
         self._mark: Any = None
         self._first = 0
-        self._started_ns = 0
-        self._overhead_ns = 0
+        self._begun_ns = self._started_ns = 0
+        self._prepare_ns = self._start_ns = 0
 
     def warm_up(self) -> None:
         """Let the profiler prepare itself for a step that is not kept."""
         before = time.perf_counter_ns()
         with _our_own():
             self._session.prepare_trace()
-        self._overhead_ns += time.perf_counter_ns() - before
+        self._prepare_ns = time.perf_counter_ns() - before
 
     def start(self, step: int) -> None:
         """Begin to record with a step."""
@@ -124,7 +134,8 @@ class TorchWindow:
             self._session.start_trace()
             for key, text in self._metadata.items():
                 self._session.add_metadata_json(key, text)
-        self._overhead_ns += time.perf_counter_ns() - before
+        self._begun_ns = time.perf_counter_ns()
+        self._start_ns = self._begun_ns - before
         self._first = step
         self._begin(step)
 
@@ -133,8 +144,13 @@ class TorchWindow:
         self._end()
         self._begin(step)
 
-    def stop(self, last_step: int) -> Recorded:
-        """End the window behind its last step."""
+    def stop(self, last_step: int, usual_step_ns: int | None = None) -> Recorded:
+        """End the window behind its last step.
+
+        Args:
+            last_step: its number.
+            usual_step_ns: length of a step without the profiler, where that is known.
+        """
         self._end()
         ended_ns, before = time.time_ns(), time.perf_counter_ns()
         with _our_own():
@@ -145,8 +161,15 @@ class TorchWindow:
             first_step=self._first,
             last_step=last_step,
             profiled_ns=after - self._started_ns,
-            overhead_ns=self._overhead_ns + after - before,
+            cost=RecordingCost(
+                prepare_ns=self._prepare_ns,
+                start_ns=self._start_ns,
+                stop_ns=after - before,
+                step_ns=(before - self._begun_ns) // max(last_step - self._first + 1, 1),
+                usual_step_ns=usual_step_ns,
+            ),
             ended_ns=ended_ns,
+            stacks=self._stacks,
         )
 
     def abandon(self) -> None:
@@ -172,9 +195,34 @@ class TorchWindow:
         mark.__exit__(None, None, None)
 
 
+def _settings(stacks: bool) -> Any:
+    """Torch's settings that are still called experimental, as far as this torch knows them.
+
+    Nobody reads the events in the program, so torch need not make any where it can do without: with
+    stacks it cannot, and would warn. Pauses of Python's garbage collector are recorded among stacks.
+    """
+    made: Any = getattr(import_module("torch._C._profiler"), "_ExperimentalConfig", None)
+    wanted = {"record_python_gc_info": True} if stacks else {"trace_only": True}
+    known = {}
+    for name, value in wanted.items():
+        try:
+            made(**{name: value})
+        except TypeError:
+            continue  # of a later torch, or there is no such thing
+        known[name] = value
+    return made(**known) if known else None
+
+
+_COLLECTOR_CALLBACK: Final = "gc_event_callback"
+"""What torch hangs into Python's garbage collector while it records that."""
+
+
 def silence() -> None:
     """In a forked child: let the profiler that its parent runs take nothing of this thread."""
     sys.setprofile(None)
+    gc.callbacks[:] = [
+        one for one in gc.callbacks if getattr(one, "__name__", "") != _COLLECTOR_CALLBACK
+    ]
     switch = getattr(import_module("torch._C")._autograd, "_enable_record_function", None)
     if switch is not None:
         switch(False)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from whichlayer.analysis.errors import TraceWarning
+from whichlayer.analysis.live.recording_key import find_recording_cost
 from whichlayer.analysis.quality import most_severe_first, severity_of
 from whichlayer.analysis.ranks import find_rank, find_world_size
 from whichlayer.analysis.report import json_values as values
@@ -17,6 +18,7 @@ from whichlayer.analysis.trace.columns import Step
 def trace_fields(analysis: Analysis) -> dict[str, Any]:
     """What the recording is, whatever part of it is analysed."""
     trace = analysis.trace
+    cost = find_recording_cost(trace.header)
     return {
         "path": values.words(trace.path),
         "producer": values.words(trace.producer),
@@ -35,6 +37,7 @@ def trace_fields(analysis: Analysis) -> dict[str, Any]:
             "end_us": values.microseconds(trace.part.high_ns),
         },
         "recorded": find_recorded(trace).as_dict(),
+        "recording_cost": None if cost is None else cost.as_dict(),
         "warnings": values.rows(_warning(warning) for warning in every_warning(analysis)),
         "devices": values.rows(device_rows(analysis)),
     }

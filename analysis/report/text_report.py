@@ -12,6 +12,7 @@ from whichlayer.analysis.quality.effects import doubts
 from whichlayer.analysis.quality.gate import Effect
 from whichlayer.analysis.ranks import find_rank, find_world_size
 from whichlayer.analysis.report.advice import RECORDING_SNIPPET, recording_advice
+from whichlayer.analysis.report.recording_cost import recording_cost_lines
 from whichlayer.analysis.report.text_budget import budget_lines
 from whichlayer.analysis.report.text_communication import collective_lines, copy_lines
 from whichlayer.analysis.report.text_compile import compile_lines
@@ -109,6 +110,7 @@ def _trace(analysis: Analysis) -> list[str]:
     return [
         *wrap(path + tail, first),
         *wrap(f"{length}: {window.reason}" if window.reason else length, "window   "),
+        *recording_cost_lines(analysis),
     ]
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 from whichlayer.analysis.errors import TraceError
+from whichlayer.analysis.reader.memory import give_back_freed_memory
 from whichlayer.tui.live.shots import Judged, Shot, judged_of
 from whichlayer.tui.two_threads import short_turns
 
@@ -103,6 +104,8 @@ class Analyst:
             except Exception as error:  # noqa: BLE001
                 reason = f"a defect of whichlayer: {type(error).__name__}: {error}"
                 self._tell(ShotAnalysed(shot, None, None, reason))
+            # For hours windows come and go: what lies free between the pieces that stay is not ours.
+            give_back_freed_memory()
 
     def _opened(self, shot: Shot) -> tuple[Document, Judged]:
         from whichlayer.analysis import analyse, load

@@ -7,6 +7,7 @@ import sys
 
 from whichlayer.analysis.live.child import Child
 from whichlayer.analysis.live.history import History
+from whichlayer.analysis.live.one_arena import use_one_arena
 from whichlayer.analysis.live.recorder_options import RecorderOptions
 from whichlayer.analysis.live.rendezvous import SOCKET_VARIABLE
 from whichlayer.analysis.live.server import LiveServer
@@ -18,6 +19,7 @@ PROGRAM = "whichlayer.tui.live.demo_program"
 
 def run_demo(options: Options) -> int:
     """Show it until the user leaves; its exit status."""
+    use_one_arena()
     server = LiveServer(History())
     address = server.listen()
     environment = {**os.environ, SOCKET_VARIABLE: str(address)}

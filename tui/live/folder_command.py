@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from whichlayer.analysis.live.one_arena import use_one_arena
 from whichlayer.analysis.options import Options
 from whichlayer.tui.live.app import run_feed
 from whichlayer.tui.live.folder_feed import FolderFeed
@@ -15,5 +16,6 @@ def follow_folder(folder: str, rank: int | None, options: Options) -> int:
         rank: the one that is wanted, or None for all.
         options: of the analyses.
     """
+    use_one_arena()
     status, _ = run_feed(FolderFeed(folder, rank), options, watches_gpus=False)
     return status

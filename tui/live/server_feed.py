@@ -21,7 +21,7 @@ from whichlayer.analysis.live.events import (
     WindowsRemoved,
 )
 from whichlayer.analysis.live.protocol import Phase
-from whichlayer.analysis.report.units import time_text
+from whichlayer.analysis.report.recording_cost import NAME, cost_parts
 from whichlayer.tui.live.after import name_of
 from whichlayer.tui.live.feed import Feed, size_of
 from whichlayer.tui.live.model import LiveModel, Told
@@ -203,10 +203,9 @@ def shot_of(window: Window) -> Shot:
 
 def _facts(window: Window) -> list[str]:
     facts = ["recorded by the program itself"] if window.own else []
-    if window.overhead_ns is not None:
-        facts.append(f"profiler took {time_text(window.overhead_ns)}")
-    if window.export_ns is not None:
-        facts.append(f"torch wrote it in {time_text(window.export_ns)}")
+    parts = [] if window.cost is None else cost_parts(window.cost)
+    if parts:
+        facts.append(f"{NAME}: {'; '.join(parts)}")
     return facts
 
 
