@@ -11,7 +11,7 @@ import signal
 import struct
 import termios
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Self
 
 #: How much is read at once, and how much of what was read is searched for a mark once more
@@ -28,6 +28,7 @@ class Terminal:
         begun: when it was started, on the clock of ``time.perf_counter``.
         written: how many bytes it has written.
         cpu_s: user and system time that it had used when it was ended.
+        sink: is given everything that is read, where it is set.
     """
 
     def __init__(self, command: Sequence[str], columns: int, lines: int) -> None:
@@ -35,6 +36,7 @@ class Terminal:
         env = dict(os.environ, TERM="xterm-256color", COLORTERM="truecolor")
         self.written = 0
         self.cpu_s = 0.0
+        self.sink: Callable[[bytes], object] | None = None
         self._tail = b""
         self.begun = time.perf_counter()
         self.pid, self._file = pty.fork()
@@ -78,6 +80,8 @@ class Terminal:
         except OSError:  # the program has ended
             return False
         self.written += len(block)
+        if self.sink is not None:
+            self.sink(block)
         self._tail = self._tail[-_OVERLAP:] + block
         return bool(block)
 

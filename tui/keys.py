@@ -230,7 +230,8 @@ KEYS: tuple[Key, ...] = (
     Key("colour-by", ("C",), "colour_by", "colour bars by kernel family, owner, stream or name", _OTHER),
     Key("legend", ("K",), "legend", "legend: what the colours in sight stand for, with times", _OTHER),
     Key("picture", ("P",), "picture", "write this view as SVG and as text beside where you are", _OTHER),
-    Key("commands", ("colon", "ctrl+p"), "command_palette", "commands by name", _OTHER),
+    Key("commands", ("colon", "ctrl+p"), "command_palette", "commands by name", _OTHER,
+        ": commands"),
     Key("help", ("question_mark",), "help", "this help", _OTHER, "? help"),
     Key("interrupt", ("ctrl+c",), "interrupt", "quit with status 130: interrupted", _OTHER),
     Key("quit", ("q",), "quit", "quit", _OTHER, "q quit"),
@@ -286,7 +287,26 @@ _CLAIMED = {"tab", "shift+tab", "ctrl+c"}
 
 
 def footer_hints(live: bool = False) -> list[tuple[str, str]]:
-    """(keys, word) of what the footer shows, help and quit first, then those of a live screen."""
+    """(keys, word) of what the footer shows: help, quit and commands, then those of a live screen."""
     shown = [key for key in current_keys(live) if key.hint]
-    ordered = [*shown[-2:], *sorted(shown[:-2], key=lambda key: not key.live)]
+    first = sorted((key for key in shown if key.id in _FIRST), key=lambda key: _FIRST.index(key.id))
+    rest = [key for key in shown if key.id not in _FIRST]
+    ordered = [*first, *sorted(rest, key=lambda key: not key.live)]
     return [(keys, word) for keys, word in (key.hint.split(" ", 1) for key in ordered)]
+
+
+#: What the footer shows at every width: from there all others are found, by keys or mouse.
+_FIRST = ("help", "quit", "commands")
+
+
+def hinted(keys: str, live: bool = False) -> list[tuple[str, Key]]:
+    """The keys of an entry of the footer, each with what it does.
+
+    >>> [(text, key.id) for text, key in hinted("ws")], hinted("tab")[0][1].id
+    ([('w', 'zoom-in'), ('s', 'zoom-out')], 'next-panel')
+    """
+    by_name = {readable(name): key for key in current_keys(live) for name in key.keys}
+    for parts in ([keys], list(keys), keys.split("/")):
+        if all(part in by_name for part in parts):
+            return [(part, by_name[part]) for part in parts]
+    return []

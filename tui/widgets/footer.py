@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from textual import events
 from textual.strip import Strip
 
-from whichlayer.tui.keys import footer_hints
+from whichlayer.tui.keys import Key, current_keys, footer_hints, hinted
 from whichlayer.tui.widgets.pane import Pane, Piece, strip_of
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ _STOPPING = ("Esc", "stop reading")
 
 
 class Footer(Pane):
-    """Keys, until there is something to say."""
+    """Keys, until there is something to say; a click on a key does what the key does."""
 
     def __init__(self, *, id: str | None = None) -> None:
         """Start with the keys."""
@@ -51,12 +52,41 @@ class Footer(Pane):
             return strip_of([(f" {self.said}", said)], self.size.width, ground)
         key_style = self.palette.style(colours.accent, colours.surface, bold=True)
         pieces: list[Piece] = [(" ", ground)]
-        left = self.size.width - 1
+        for keys, word in self._entries():
+            pieces += [(keys, key_style), (f" {word}  ", ground)]
+        return strip_of(pieces, self.size.width, ground)
+
+    async def on_click(self, event: events.Click) -> None:
+        """Do what the key under the mouse does; a message makes room for the keys."""
+        if self.said:
+            self.say("")
+            return
+        at = event.x - 1
+        for keys, word in self._entries():
+            if 0 <= at < len(keys) + 1 + len(word):
+                if key := self._key_at(keys, at):
+                    await self.app.run_action(key.action)
+                return
+            at -= len(keys) + len(word) + 3
+
+    def _entries(self) -> list[tuple[str, str]]:
+        """(keys, word) of the entries that there is room for."""
+        entries, left = [], self.size.width - 1
         for keys, word in [_STOPPING] * self._can_stop + footer_hints(self.live):
             if word in self.left_out:
                 continue
             left -= len(keys) + len(word) + 3
             if left < 0:
                 break
-            pieces += [(keys, key_style), (f" {word}  ", ground)]
-        return strip_of(pieces, self.size.width, ground)
+            entries.append((keys, word))
+        return entries
+
+    def _key_at(self, keys: str, at: int) -> Key | None:
+        """The key under a column of an entry; under its word the first."""
+        if keys == _STOPPING[0]:
+            return next((key for key in current_keys(self.live) if key.id == "clear"), None)
+        places: list[Key] = []
+        found = hinted(keys, self.live)
+        for text, key in found:
+            places += [key] * (len(text) + ("/" in keys and len(found) > 1))
+        return places[at] if at < len(places) else next(iter(places), None)
