@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from rich.color import Color
 from rich.style import Style
 
@@ -168,10 +170,12 @@ class Palette:
         return tuple(styles)
 
 
+@cache
 def palette_for(theme: str, color_system: str | None, plain: bool = False) -> Palette:
     """The palette of a theme on a terminal with ``truecolor``, ``256`` or ``standard`` colours.
 
-    ``plain``: no colours are written at all, see :class:`Palette`.
+    ``plain``: no colours are written at all, see :class:`Palette`. The same one at every call:
+    each part of a screen asks for it.
     """
     colours = THEMES.get(theme, DARK)
     if color_system == "standard":

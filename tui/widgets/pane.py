@@ -11,8 +11,7 @@ from rich.style import Style
 from textual.strip import Strip
 from textual.widget import Widget
 
-from whichlayer.tui.colours import DARK
-from whichlayer.tui.palette import Palette
+from whichlayer.tui.palette import Palette, palette_for
 
 if TYPE_CHECKING:
     from whichlayer.tui.document import Document
@@ -40,7 +39,7 @@ class Pane(Widget):
         super().__init__(id=id)
         self.document: Document | None = None
         self.view: View | None = None
-        self.palette = Palette(DARK)
+        self.palette = palette_for("", None)
         self.label_cells = 0
 
     def show(self, document: Document | None, view: View | None) -> None:
