@@ -47,3 +47,24 @@ def test_every_rule_has_a_test_where_it_fires_and_one_where_it_does_not() -> Non
             file, name = re.fullmatch(r"`([\w/.]+)`: (\w+)", cell).groups()  # type: ignore[union-attr]
             text = (ROOT / "tests" / "analysis" / file).read_text(encoding="utf-8")
             assert f"def test_{name}(" in text, f"{rule}: {cell}"
+
+
+def test_rules_without_a_recording_are_listed() -> None:
+    without = re.findall(r"^\| ([a-z0-9-]+) \|[^|]*`[^|]*\|[^|]*\| – \|$", PAGE, re.MULTILINE)
+    (line,) = re.findall(
+        r"^Rules without a test on a real recording, .*: (.+)\.$", PAGE, re.MULTILINE
+    )
+    assert line.split(", ") == without
+
+
+def test_rules_without_a_recording_occur_in_none(traces: Path, script: dict[str, Any]) -> None:
+    """No gap, kernel or finding of theirs anywhere: else there would be something to test."""
+    without = set(re.findall(r"^\| ([a-z0-9-]+) \|[^|]*`[^|]*\|[^|]*\| – \|$", PAGE, re.MULTILINE))
+    seen: dict[str, str] = {}
+    for path in script["recordings"](traces):
+        analysis = analysed(path)
+        causes = {analysis.gaps.rule_ids[code] for code in set(analysis.gaps.cause.tolist())}
+        kernels = {group.rule for group in analysis.kernels}
+        found = {finding.rule for finding in analysis.findings}
+        seen |= dict.fromkeys((causes | kernels | found) & without, path.name)
+    assert not seen, seen

@@ -1,4 +1,4 @@
-"""Findings as text: what is wrong, whose it is, why, what to change and where."""
+"""Findings as text: what is wrong, whose it is, what to change and where, and why."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ def _finding(place: int, finding: Finding, owner: str) -> list[str]:
     indent = "      "
     lines = wrap(_headline(finding), f" {place:2d}  ", indent)
     lines += wrap(f"{owner}: {finding.layer.text.fixed_in}", f"{indent}owner  ")
-    for number, line in enumerate(finding.evidence):
-        lines += wrap(line, f"{indent}{'' if number else 'why':<7}")
     lines += wrap(finding.fix, f"{indent}fix    ")
     lines += wrap(where_text(finding.where), f"{indent}where  ")
+    for number, line in enumerate(finding.evidence):
+        lines += wrap(line, f"{indent}{'' if number else 'why':<7}")
     return lines
 
 

@@ -1,4 +1,4 @@
-"""The report for people: verdict first, then where the time went and what to do about it.
+"""The report for people: verdict first, what to do about it, then where the time went.
 
 It fits a terminal and a chat message: plain text, at most 100 columns.
 """
@@ -64,11 +64,12 @@ def further_sections(analysis: Analysis) -> list[list[str]]:
 
 def _parts(analysis: Analysis) -> tuple[Callable[[Analysis], list[str]], ...]:
     """The sections in their order."""
+    # What to do is said first: a report is read from its top, and often no further.
     accounted = (
+        finding_lines,
         budget_lines,
         _devices,
         step_lines,
-        finding_lines,
         kernel_lines,
         coverage_lines,
         throughput_lines,

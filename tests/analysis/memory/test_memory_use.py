@@ -115,6 +115,21 @@ def test_what_the_first_step_asks_for_is_no_churn(tmp_path: Path) -> None:
     assert "memory-churn" not in rules_of(made.analysis(tmp_path))
 
 
+@pytest.mark.parametrize(("steps", "churns"), [(4, True), (5, False)])
+def test_churn_comes_back_in_every_step(steps: int, churns: bool, tmp_path: Path) -> None:
+    made = churning(10)
+    for number in range(4, 3 + steps):
+        made.step(number, 1000.0 * (number - 3), 1000)
+        made.kernel("ampere_sgemm_128x128_nn", 1000.0 * (number - 3) + 160, 700,
+                    (1000.0 * (number - 3) + 120, 3))  # fmt: skip
+        for at in range(10):
+            memory(made, 1000.0 * (number - 3) + 10 * at, 1 * GB, 1 * GB)
+            memory(made, 1000.0 * (number - 3) + 10 * at + 5, -1 * GB, 0)
+    for number in range(7):
+        made.call(("cudaMalloc", "cudaFree")[number % 2], 1200 + 50 * number, 5)
+    assert ("memory-churn" in rules_of(made.analysis(tmp_path))) is churns
+
+
 def test_memory_that_is_nearly_full_explains_its_churn(tmp_path: Path) -> None:
     found = rules_of(churning(100, calls=7, total=80 * GB).analysis(tmp_path))
     assert "memory-near-limit" in found and "memory-churn" not in found
