@@ -164,9 +164,16 @@ class SheetActions(Acting):
 
     def action_explain(self) -> None:
         """What owner, cause and numbers of the thing at hand mean."""
-        this = self._this()
+        from whichlayer.tui.widgets.region import RegionPane
+
+        said = self.screen_stack[0].query_one(RegionPane).said
+        here = (self.focused.id if self.focused is not None else None) or ""
+        labelled = any(line.label for line in said) and self._analysis() is not None
+        this = self._this(asks=not labelled)
+        if this is None and labelled:
+            this = at_hand.AtHand("what is under the cursor", words=("window", "layer budget"))
         if this is not None:
-            self.open_sheet(explain_sheet.explain_sheet(this))
+            self.open_sheet(explain_sheet.explain_sheet(this, said, here))
 
     def action_edit(self) -> None:
         """Open the place of the thing at hand in the user's editor."""
@@ -218,13 +225,13 @@ class SheetActions(Acting):
 
         self.push_screen(ListSheet(self.panes[0].palette, copies.listed(things)), chosen)
 
-    def _this(self) -> AtHand | None:
+    def _this(self, asks: bool = True) -> AtHand | None:
         document, view = self.document, self.look
         if document is None or view is None or self._analysis() is None:
             return None
         here = travel.slice_at(document, travel.rows_of(document, view), view)
         this = at_hand.at_hand(document, view, self.subject, here)
-        if this is None:
+        if this is None and asks:
             self.say("neither a slice nor a gap at the cursor")
         return this
 

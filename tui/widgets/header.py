@@ -37,6 +37,11 @@ _ROOMY = 110
 class Header(Pane):
     """Program, file, GPU, rank, window and how far loading is."""
 
+    HELP = (
+        "The file, its GPU and rank, the analysed window and its length, notes on the recording "
+        "(a click or ! tells how far it can be trusted), and how far reading and analysis are."
+    )
+
     def __init__(self, path: str, *, id: str | None = None) -> None:
         """Name the file at once; the rest follows when it is loaded."""
         super().__init__(id=id)

@@ -41,7 +41,8 @@ class LegendScreen(ModalScreen[None]):
         """One text that scrolls."""
         with VerticalScroll(id="legend") as sheet:
             sheet.border_title = f"coloured by {self._by.value} · share of the bars in sight"
-            sheet.border_subtitle = "esc closes"
+            plain = "no colours here: names on bars tell · " if self.app.no_color else ""
+            sheet.border_subtitle = f"{plain}esc closes"
             yield Static(self._sheet)
 
     def on_click(self, event: events.Click) -> None:

@@ -125,6 +125,11 @@ class RegionPane(Panel):
         return below + 1 if below > 0 and height > 1 else 0
 
     @property
+    def said(self) -> tuple[Line, ...]:
+        """What the pane says, paragraph by paragraph."""
+        return tuple(self._said)
+
+    @property
     def text(self) -> str:
         """Everything that the pane says."""
         return "\n".join("".join(text for text, _ in line) for line in self._strips)

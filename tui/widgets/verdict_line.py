@@ -41,6 +41,11 @@ class VerdictLine(Pane):
 
     OF_SPAN = True
 
+    HELP = (
+        "The side on which the time is lost, the two shares that say so, and what each layer takes "
+        "of the window or of the selection, the largest first."
+    )
+
     #: Seconds, as tests set them.
     clock: Clock = staticmethod(time.monotonic)
 
