@@ -22,6 +22,7 @@ from whichlayer.analysis.live.events import (
     Event,
     Left,
     Noted,
+    Recorder,
     StateTold,
     Window,
     WindowArrived,
@@ -66,7 +67,7 @@ class Headless:
         self.told: list[Told] = []
         self._steps: dict[int, int] = {}
         self._dropped: dict[int, int] = {}
-        self._failures: dict[int, str] = {}
+        self._failures: dict[str, str] = {}
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._work, name="whichlayer-headless", daemon=True)
 
@@ -104,7 +105,7 @@ class Headless:
             )
         if dropped := sum(self._dropped.values()):
             lines.append(f"{plural(dropped, 'window')} lost on the way")
-        return lines + [f"rank {rank}: {why}" for rank, why in sorted(self._failures.items())]
+        return lines + [f"{name}: {why}" for name, why in sorted(self._failures.items())]
 
     def _work(self) -> None:
         with suppress(AttributeError, OSError):  # of this thread alone, where the system can
@@ -126,7 +127,7 @@ class Headless:
             self._steps[key] = max(event.step, self._steps.get(key, 0))
             self._dropped[key] = event.dropped
             if event.failure:
-                self._failures[event.recorder.rank or 0] = event.failure
+                self._failures[_name(event.recorder)] = event.failure
         elif isinstance(event, Noted):
             self._say(f"{_who(event)}{event.text}")
         elif isinstance(event, Left):
@@ -188,5 +189,8 @@ def _cost(window: Window) -> str:
 
 
 def _who(event: Noted) -> str:
-    rank = event.recorder.rank if event.recorder is not None else None
-    return "" if rank is None else f"rank {rank}: "
+    return "" if event.recorder is None else f"{_name(event.recorder)}: "
+
+
+def _name(recorder: Recorder) -> str:
+    return f"process {recorder.pid}" if recorder.rank is None else f"rank {recorder.rank}"

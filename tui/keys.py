@@ -216,6 +216,8 @@ KEYS: tuple[Key, ...] = (
     Key("save", ("S",), "save_window", "save this window to a file", _LIVE, "S save", live=True),
     Key("output", ("O",), "output", "the program's output on the whole screen", _LIVE, "O output",
         "click on its pane", live=True),
+    Key("keyboard", ("semicolon",), "keyboard", "the keyboard to the program, until Ctrl-]", _LIVE,
+        live=True),
     Key("rank", ("J",), "ranks", "ranks and processes: choose whose windows are shown", _LIVE,
         live=True),
     Key("quality", ("exclamation_mark",), "quality", "how far the recording can be trusted", _OTHER,

@@ -7,6 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -187,9 +188,7 @@ def _watch(
     command: list[str], options: RecorderOptions, folder: Path | None, history_bytes: int
 ) -> int:
     """Watch on the screen; the program has a terminal of its own."""
-    streams = (sys.stdin, sys.stdout, sys.stderr)
-    if not all(stream is not None and stream.isatty() for stream in streams):
-        raise UsageError("the screen needs a terminal; record without one: --headless -o DIR")
+    source = _source_of_program()
     from whichlayer.analysis.live.child import Child, recorder_environment
     from whichlayer.analysis.live.history import History
     from whichlayer.analysis.live.one_arena import use_one_arena
@@ -200,7 +199,29 @@ def _watch(
     server = LiveServer(History(folder, most_memory_bytes=history_bytes or sys.maxsize))
     try:
         address = server.listen()
-        child = Child(command, recorder_environment(os.environ, address, options))
+        environment = recorder_environment(os.environ, address, options)
+        child = Child(command, environment, source)
         return run_live(server, child, options)
     finally:
         server.close()
+
+
+def _source_of_program() -> int | None:
+    """What is piped in is the program's: its descriptor, while the screen takes the terminal.
+
+    None where the terminal is our standard input.
+
+    Raises:
+        UsageError: there is no terminal for the screen.
+    """
+    shown = (sys.stdout, sys.stderr)
+    if all(stream is not None and stream.isatty() for stream in shown) and sys.stdin is not None:
+        if sys.stdin.isatty():
+            return None
+        with suppress(OSError):  # no terminal at all
+            terminal = os.open("/dev/tty", os.O_RDWR)
+            source = os.dup(0)
+            os.dup2(terminal, 0)
+            os.close(terminal)
+            return source
+    raise UsageError("the screen needs a terminal; record without one: --headless -o DIR")

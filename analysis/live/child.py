@@ -99,16 +99,21 @@ class Child:
             replaced at any time. Blocking there blocks the program.
     """
 
-    def __init__(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
+    def __init__(
+        self, command: Sequence[str], environment: Mapping[str, str], source: int | None = None
+    ) -> None:
         """Prepare.
 
         Args:
             command: the program and its arguments.
             environment: all of its environment variables.
+            source: a descriptor that becomes its standard input in place of its terminal, and is
+                closed here once it is started.
         """
         self.command = tuple(command)
         self.output: Callable[[bytes], None] = lambda data: None
         self._environment = dict(environment)
+        self._source = source
         self._ended = threading.Event()
         self._lock = threading.Lock()  # a descriptor's number may be another's once it is closed
         self._status: int | None = None
@@ -131,9 +136,11 @@ class Child:
         self.resize(rows, columns)
         os.set_blocking(self._master, False)
         screen, self._alive = os.pipe()  # ends when we do, however that happens
-        passed = (self._master, slave, screen)
+        source = -1 if self._source is None else self._source
+        passed = (self._master, slave, screen, source)
         for one in passed:
-            os.set_inheritable(one, True)
+            if one >= 0:
+                os.set_inheritable(one, True)
         start = [sys.executable, "-I", "-S", holder.__file__, *map(str, passed), *self.command]
         try:
             self._holder = subprocess.Popen(
@@ -142,6 +149,8 @@ class Child:
         finally:
             os.close(slave)
             os.close(screen)
+            if source >= 0:
+                os.close(source)
             os.set_inheritable(self._master, False)
         threading.Thread(target=self._read, name="whichlayer-output", daemon=True).start()
 
@@ -184,8 +193,22 @@ class Child:
         Returns:
             Its exit status.
         """
+        with _forwarding() as forward:
+            forward(self.send_signal)
+            self.hand_over()
+        return self.wait() or 0
+
+    def hand_over(self, back: bytes = b"") -> bool:
+        """Let our terminal be the program's, its keys and its output; for the main thread.
+
+        Args:
+            back: the key that ends this, one byte; without it this ends with the program.
+
+        Returns:
+            Whether the program has ended, or the terminal is gone.
+        """
         out, source = sys.stdout.fileno(), sys.stdin.fileno()
-        self.output = lambda data: _write_all(out, data)
+        taken, self.output = self.output, lambda data: _write_all(out, data)
 
         def fit(*_: object) -> None:
             columns, rows = os.get_terminal_size(out)
@@ -193,18 +216,28 @@ class Child:
 
         fit()
         before, resized = termios.tcgetattr(source), signal.signal(signal.SIGWINCH, fit)
-        with _forwarding() as forward:
-            forward(self.send_signal)
-            try:
-                tty.setraw(source)  # Ctrl-C is for the program's own terminal
-                while not self._ended.is_set():
-                    ready, _, _ = select.select([source], [], [], 0.1)
-                    if ready:
-                        self.write(os.read(source, _PIECE))
-            finally:
-                termios.tcsetattr(source, termios.TCSADRAIN, before)
-                signal.signal(signal.SIGWINCH, resized)
-        return self.wait() or 0
+        try:
+            tty.setraw(source)  # Ctrl-C is for the program's own terminal
+            return self._pass_keys(source, back)
+        finally:
+            termios.tcsetattr(source, termios.TCSADRAIN, before)
+            signal.signal(signal.SIGWINCH, resized)
+            if back:
+                self.output = taken
+
+    def _pass_keys(self, source: int, back: bytes) -> bool:
+        while not self._ended.is_set():
+            ready, _, _ = select.select([source], [], [], 0.1)
+            if not ready:
+                continue
+            keys = os.read(source, _PIECE)
+            if back and back in keys:
+                self.write(keys[: keys.index(back)])
+                return False
+            if not keys and back:
+                return True
+            self.write(keys)
+        return True
 
     def _read(self) -> None:
         """Hand on what the program prints until it has ended and nothing comes any more."""

@@ -25,7 +25,7 @@ from whichlayer.analysis.live.private_folder import PrivateFolder, remove_abando
 MOST_DISK_BYTES: Final = 2 << 30
 MOST_MEMORY_BYTES: Final = 1 << 30
 
-_NUMBERED: Final = re.compile(r"(rank\d+|pid\d+)_window(\d{4,9})_.*\.json\.gz")
+_NUMBERED: Final = re.compile(r"(rank\d+(?:_pid\d+)?|pid\d+)_window(\d{4,9})_.*\.json\.gz")
 _GZIP: Final = b"\x1f\x8b"
 
 _compressed: Any = igzip.open
@@ -270,10 +270,11 @@ def window_prefix(rank: int | None, pid: int, *, first: bool) -> str:
     Args:
         rank: None where it has none.
         pid: its process.
-        first: it is the first recorder without a rank, and counts as rank 0.
+        first: it is the first recorder without a rank, and counts as rank 0; or there is no other of
+            its rank, as where two jobs run under one screen.
     """
     if rank is not None:
-        return f"rank{rank}"
+        return f"rank{rank}" if first else f"rank{rank}_pid{pid}"
     return "rank0" if first else f"pid{pid}"
 
 

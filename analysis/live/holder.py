@@ -1,8 +1,8 @@
 """Between the screen and the program: holds the program's terminal, so that it outlives the screen.
 
-Run as a process of its own (``python -I -S holder.py MASTER SLAVE SCREEN COMMAND...``) with three
-descriptors: both ends of a pseudo-terminal, and a pipe that ends when the screen ends. It starts the
-program in a session of its own on that terminal, passes signals on, and ends as the program does:
+Run as a process of its own (``python -I -S holder.py MASTER SLAVE SCREEN SOURCE COMMAND...``) with
+descriptors: both ends of a pseudo-terminal, a pipe that ends when the screen ends, and what becomes the
+program's standard input (-1: its terminal). It starts the program in a session of its own on that terminal, passes signals on, and ends as the program does:
 with its exit status, or 128+N after signal N. While the screen lives it touches no output. When the
 screen is gone it reads what the program prints to nowhere: otherwise writing would fail, and the
 closed terminal would end the program.
@@ -22,7 +22,7 @@ FORWARDED = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SI
 _CANNOT_RUN, _NOT_FOUND = 126, 127
 
 
-def hold(master: int, slave: int, screen: int, command: list[str]) -> int:
+def hold(master: int, slave: int, screen: int, source: int, command: list[str]) -> int:
     """Run a program to its end and return what its exit status becomes."""
     woken, wake = os.pipe()
     os.set_blocking(wake, False)
@@ -31,8 +31,10 @@ def hold(master: int, slave: int, screen: int, command: list[str]) -> int:
     signal.signal(signal.SIGCHLD, lambda number, frame: None)
     program = os.fork()
     if program == 0:
-        _become(master, slave, screen, command)
-    os.close(slave)
+        _become(master, slave, screen, source, command)
+    for given in (slave, source):
+        if given >= 0:
+            os.close(given)
     for name in FORWARDED:
         signal.signal(getattr(signal, name), lambda number, frame: _pass_on(program, number))
     watched = [woken, screen]
@@ -51,7 +53,7 @@ def hold(master: int, slave: int, screen: int, command: list[str]) -> int:
     return 128 - code if code < 0 else code
 
 
-def _become(master: int, slave: int, screen: int, command: list[str]) -> None:
+def _become(master: int, slave: int, screen: int, source: int, command: list[str]) -> None:
     """In the child: take the terminal, undo what this process changed, and be the program."""
     code = _CANNOT_RUN
     try:
@@ -65,8 +67,11 @@ def _become(master: int, slave: int, screen: int, command: list[str]) -> None:
         fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
         for standard in (0, 1, 2):
             os.dup2(slave, standard)
-        for ours in (master, slave, screen):
-            os.close(ours)
+        if source >= 0:
+            os.dup2(source, 0)
+        for ours in (master, slave, screen, source):
+            if ours >= 0:
+                os.close(ours)
         os.execvp(command[0], command)
     except FileNotFoundError:
         code = _NOT_FOUND
@@ -95,4 +100,5 @@ def _emptied(descriptor: int) -> bool:
 
 
 if __name__ == "__main__":
-    sys.exit(hold(int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), sys.argv[4:]))
+    numbers = [int(one) for one in sys.argv[1:5]]
+    sys.exit(hold(numbers[0], numbers[1], numbers[2], numbers[3], sys.argv[5:]))

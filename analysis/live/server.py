@@ -122,25 +122,30 @@ class LiveServer:
         found.send(Message("join"))
         self._begin(lambda: self._serve(found), f"whichlayer-recorder-{found.number}")
 
-    def record(self, steps: int = 0, rank: int | None = None) -> int:
+    def record(self, steps: int = 0, rank: int | None = None, recorder: int | None = None) -> int:
         """Ask for a window of the next steps; 0: as many as the recorder's options say.
+
+        Args:
+            steps: how many.
+            rank: of the one that is asked; None asks all.
+            recorder: number of the one that is asked, for those that have no rank of their own.
 
         Returns:
             How many recorders were asked.
         """
-        return self._tell(Message("record", {"steps": steps}), rank)
+        return self._tell(Message("record", {"steps": steps}), rank, recorder)
 
-    def pause(self, rank: int | None = None) -> int:
+    def pause(self, rank: int | None = None, recorder: int | None = None) -> int:
         """Ask for no more windows unasked."""
-        return self._tell(Message("pause"), rank)
+        return self._tell(Message("pause"), rank, recorder)
 
-    def resume(self, rank: int | None = None) -> int:
+    def resume(self, rank: int | None = None, recorder: int | None = None) -> int:
         """Ask for windows again."""
-        return self._tell(Message("resume"), rank)
+        return self._tell(Message("resume"), rank, recorder)
 
-    def detach(self, rank: int | None = None) -> int:
+    def detach(self, rank: int | None = None, recorder: int | None = None) -> int:
         """Leave; the programs go on."""
-        return self._tell(Message("detach"), rank)
+        return self._tell(Message("detach"), rank, recorder)
 
     def close(self, seconds: float = 2.0) -> None:
         """Leave all programs and remove socket and files; for at most so long."""
@@ -191,12 +196,14 @@ class LiveServer:
                 peer.close()
                 self._tell_user(Noted(None, "a connection of another user was refused"))
 
-    def _tell(self, message: Message, rank: int | None) -> int:
+    def _tell(self, message: Message, rank: int | None, recorder: int | None) -> int:
         with self._lock:
             asked = [
                 one
                 for one in self._peers.values()
-                if one.recorder is not None and rank in (None, one.recorder.rank)
+                if one.recorder is not None
+                and rank in (None, one.recorder.rank)
+                and recorder in (None, one.recorder.id)
             ]
         return sum(one.send(message) for one in asked)
 
@@ -236,8 +243,12 @@ class LiveServer:
             return _ENDED
         recorder = recorder_from(found[0], peer.number)
         with self._lock:
-            self._without_rank += recorder.rank is None
-            first = self._without_rank == 1
+            others = [one.recorder for one in self._peers.values() if one.recorder is not None]
+            if recorder.rank is None:
+                self._without_rank += 1
+                first = self._without_rank == 1
+            else:
+                first = recorder.rank not in {one.rank for one in others}
             peer.recorder = recorder
         peer.prefix = window_prefix(recorder.rank, recorder.pid, first=first)
         self._tell_user(Joined(recorder))

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 #: Seconds that a program has to end after it was asked to, before it is ended.
 PATIENCE_S: Final = 10.0
 
+BACK: Final = b"\x1d"
+"""Ctrl-], as telnet and virtual consoles have it: no program uses it."""
+
 _LAUNCHERS: Final = frozenset({"run", "-m", "launch"})
 
 
@@ -30,6 +33,13 @@ def print_last(output: ProgramOutput, lines: int = 20) -> None:
         for line in output.last(lines):
             print("".join(text for text, _ in line))
         sys.stdout.flush()
+
+
+def hand_over(child: Child, output: ProgramOutput) -> None:
+    """Let the terminal be the program's until Ctrl-] is pressed, or the program ends."""
+    print_last(output)
+    print("whichlayer: the keyboard is the program's; Ctrl-] is back to the screen", flush=True)
+    child.hand_over(BACK)
 
 
 def afterwards(child: Child, choice: Choice, screen_status: int = 0) -> int:

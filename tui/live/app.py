@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from textual import events, on
-from textual.app import ComposeResult
+from textual.app import ComposeResult, SuspendNotSupported
 from textual.binding import BindingType
 from textual.message import Message
 
@@ -20,6 +20,7 @@ from whichlayer.tui.document import Document
 from whichlayer.tui.history import History
 from whichlayer.tui.keys import bindings
 from whichlayer.tui.layout import Arrangement
+from whichlayer.tui.live.after import hand_over
 from whichlayer.tui.live.analyst import Analyst, ShotAnalysed, ShotBegun
 from whichlayer.tui.live.between import carried_between
 from whichlayer.tui.live.feed import Feed
@@ -252,6 +253,9 @@ class LiveApp(WhichlayerApp):
             self.model.settle()
             if self.feed.preferred in self.model.sources:
                 self.model.prefer(self.feed.preferred)
+            elif worst := self.model.begin_with_worst():
+                count = len(self.model.sources)
+                self.model.note(f"{worst} is shown: it loses the most of {count}; J lists them")
             self.feed.hold(shot, message.document)
             if shot.id == self._shown:
                 self._shown = None  # it holds something else now
@@ -453,6 +457,21 @@ class LiveApp(WhichlayerApp):
         """All of the program's output."""
         palette = self.panes[0].palette
         self.push_screen(OutputScreen(self.output, palette, self._output_title))
+
+    def action_keyboard(self) -> None:
+        """The terminal to the program, to answer what it asks or to use its debugger."""
+        child = self.child
+        if child is None or child.status is not None:
+            self.say("no program runs in this terminal")
+            return
+        try:
+            with self.suspend():
+                hand_over(child, self.output)
+        except SuspendNotSupported:
+            self.say("this terminal cannot be handed over")
+            return
+        child.resize(*_terminal_of(self.size.width, self.size.height))
+        self.say("the keyboard is the screen's again")
 
     @on(OutputAsked)
     def _output_asked(self) -> None:

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 LOOK_S: Final = 0.5
 
 #: As inference servers name the traces of their workers: ``TP-0``, ``TP-1-DP-0``.
+_PROCESS = re.compile(r"pid(\d{1,9})_window\d")
+"""Windows of processes that had no rank, as ``whichlayer run`` names them."""
+
 _GRID = re.compile(r"(?<![A-Za-z])(TP|DP|PP|EP)-(\d{1,5})(?!\d)")
 
 
@@ -124,8 +127,11 @@ class FolderFeed(Feed):
 
 def source_of(path: str) -> str:
     """Which rank wrote a file by its name, in words; empty where it does not tell."""
-    rank = rank_of_file(path)
-    if rank is not None:
-        return f"rank {rank}"
+    rank, process = rank_of_file(path), _PROCESS.search(os.path.basename(path))
+    names = [] if rank is None else [f"rank {rank}"]
+    if process is not None:
+        names.append(f"(process {process[1]})" if names else f"process {process[1]}")
+    if names:
+        return " ".join(names)
     found = _GRID.findall(os.path.basename(path))
     return " ".join(f"{axis} {number}" for axis, number in found)

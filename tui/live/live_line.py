@@ -90,7 +90,7 @@ class LiveLine(Pane):
         ended = self._ended()
         parts = [ended or _phase(model) or self._stands()]
         if model.source and len(model.sources) > 1:
-            parts.insert(1, model.source)
+            parts.insert(1, f"{model.source}, one of {len(model.sources)}: J")
         newer = _newer(model)
         if newer and not model.following:
             parts.append(f"{newer} newer")

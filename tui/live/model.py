@@ -11,6 +11,9 @@ from whichlayer.tui.live.shots import Judged, Shot
 
 _MOST_NOTES: Final = 500
 _MOST_ANALYSED: Final = 100
+_STANDS_OUT: Final = 0.05
+"""A rank that loses so much more of its window than the first one is the one to begin with."""
+
 _MOST_SHOTS: Final = 5_000
 """Cells that the strip remembers, of windows whose files may be gone long since."""
 
@@ -67,6 +70,7 @@ class LiveModel:
     notes: deque[str] = field(default_factory=lambda: deque(maxlen=_MOST_NOTES))
     noted: int = 0
     _picked: bool = False
+    _worst: str = ""
 
     @property
     def sources(self) -> list[str]:
@@ -142,6 +146,34 @@ class LiveModel:
         self.source, self._picked = source, True
         self.following = True
 
+    def begin_with_worst(self) -> str:
+        """Once every source has a judged window: show the one that loses the most, if it stands out.
+
+        That is done once, and never where the user has picked one.
+
+        Returns:
+            Its name where another one is shown now, else empty.
+        """
+        sources = self.sources
+        if self._picked or self._worst or len(sources) < 2 or not self.following:
+            return ""
+        lost = {source: self._lost_share(source) for source in sources}
+        known = {source: share for source, share in lost.items() if share is not None}
+        if len(known) < len(sources):
+            return ""
+        self._worst = self.source
+        worst = max(sources, key=lambda source: known[source])
+        if known[worst] - known.get(self.source, 0.0) < _STANDS_OUT:
+            return ""
+        self._worst = self.source = worst
+        return worst
+
+    def _lost_share(self, source: str) -> float | None:
+        """What the newest judged window of a source loses, above CUDA and in kernels."""
+        shots = (shot for shot in reversed(self.shots.values()) if shot.source == source)
+        judged = next((self.judged[shot.id] for shot in shots if shot.id in self.judged), None)
+        return None if judged is None else judged.above_share + judged.below_share
+
     def beside(self, step: int) -> Shot | None:
         """The window so many places later among those that can be opened, None past the ends."""
         here = [shot for shot in self.line if shot.id not in self.gone]
@@ -178,6 +210,9 @@ class LiveModel:
     def settle(self) -> None:
         """Until the user picks one, the first source that has windows, or else the first."""
         if self._picked:
+            return
+        if self._worst:
+            self.source = self._worst
             return
         with_shots = {shot.source for shot in self.shots.values()}
         candidates = [one for one in self.sources if one in with_shots] or self.sources

@@ -65,6 +65,7 @@ class ServerFeed(Feed):
         self._paused: set[str] = set()
         self._windows: dict[int, Window] = {}
         self._recorders: dict[str, Recorder] = {}
+        self._sources: dict[int, str] = {}
 
     def start(self, tell: Callable[[Any], object]) -> None:
         """Take events off the server's queue in a thread of its own."""
@@ -88,53 +89,52 @@ class ServerFeed(Feed):
         """One of the server's events."""
         match event:
             case Joined(recorder):
-                source = source_of(recorder)
-                self._recorders[source] = recorder
+                source = self._named(recorder)
                 if not self.name:
                     self.name = name_of(recorder.program.split())
                 told = Told("waiting for the first step", step=0)
                 model.tell(source, told)
-                model.note(_introduction(recorder))
+                model.note(_introduction(source, recorder))
             case StateTold():
                 if event.step:
                     self.waits_for = (
                         "no window yet: e records one" if self._on_demand
                         else "no window yet: the first is on its way; e records one now"
                     )  # fmt: skip
-                self._recorders[source_of(event.recorder)] = event.recorder
-                model.tell(source_of(event.recorder), told_of(event))
+                model.tell(self._source(event.recorder), told_of(event))
             case WindowArrived(window):
                 self._windows[window.id] = window
-                model.add(shot_of(window))
+                model.add(shot_of(window, self._source(window.recorder)))
             case WindowsRemoved(windows, reason):
                 model.remove(one.id for one in windows)
                 for one in windows:
                     self._windows.pop(one.id, None)
                 model.note(f"{len(windows)} old windows removed: {reason}")
             case Noted(recorder, text):
-                lead = "" if recorder is None else f"{source_of(recorder)}: "
+                lead = "" if recorder is None else f"{self._source(recorder)}: "
                 model.note(f"{lead}{text}")
             case Left(recorder, reason):
-                source = source_of(recorder)
+                source = self._source(recorder)
                 before = model.told.get(source, Told())
                 model.tell(source, replace(before, phase=reason, active=False, gone=True))
                 model.note(f"{source}: {reason}")
 
     def record(self, steps: int, source: str) -> str:
         """Ask the recorder of a source."""
-        asked = self._server.record(steps, self._rank(source))
+        asked = self._server.record(steps, recorder=self._id(source))
         if not asked:
             return "no recorder is connected"
         return f"asked for the next {steps} steps" if steps else "asked for a window now"
 
     def pause(self, source: str) -> str:
         """Pause, and then resume."""
-        rank = self._rank(source)
+        number = self._id(source)
         if source in self._paused:
-            asked, said = self._server.resume(rank), "windows are recorded again"
+            asked, said = self._server.resume(recorder=number), "windows are recorded again"
             self._paused.discard(source)
         else:
-            asked, said = self._server.pause(rank), "no windows unasked until p is pressed again"
+            asked = self._server.pause(recorder=number)
+            said = "no windows unasked until p is pressed again"
             if asked:
                 self._paused.add(source)
         return said if asked else "no recorder is connected"
@@ -161,9 +161,23 @@ class ServerFeed(Feed):
         window = self._windows.get(shot.id)
         return "" if window is None else f"window {window.number}"
 
-    def _rank(self, source: str) -> int | None:
+    def _id(self, source: str) -> int | None:
         recorder = self._recorders.get(source)
-        return None if recorder is None else recorder.rank
+        return None if recorder is None else recorder.id
+
+    def _source(self, recorder: Recorder) -> str:
+        return self._sources.get(recorder.id) or self._named(recorder)
+
+    def _named(self, recorder: Recorder) -> str:
+        """What a recorder is called: with its process, where another one of its rank is here."""
+        source = source_of(recorder)
+        other = self._recorders.get(source)
+        living = {one.id for one in self._server.recorders}
+        if other is not None and other.pid != recorder.pid and other.id in living:
+            source = f"{source} (process {recorder.pid})"
+        self._recorders[source] = recorder
+        self._sources[recorder.id] = source
+        return source
 
 
 def source_of(recorder: Recorder) -> str:
@@ -184,8 +198,8 @@ def told_of(event: StateTold) -> Told:
     )
 
 
-def shot_of(window: Window) -> Shot:
-    """A window for the strip."""
+def shot_of(window: Window, source: str = "") -> Shot:
+    """A window for the strip, of a source that is called as its recorder is unless named."""
     first, last = window.first_step, window.last_step
     label = f"window {window.number}"
     if first is not None and last is not None:
@@ -193,7 +207,7 @@ def shot_of(window: Window) -> Shot:
     return Shot(
         window.id,
         window.path,
-        source_of(window.recorder),
+        source or source_of(window.recorder),
         label,
         window.file_bytes,
         tuple(_facts(window)),
@@ -209,8 +223,8 @@ def _facts(window: Window) -> list[str]:
     return facts
 
 
-def _introduction(recorder: Recorder) -> str:
-    parts = [f"{source_of(recorder)} connected"]
+def _introduction(source: str, recorder: Recorder) -> str:
+    parts = [f"{source} connected"]
     if recorder.mode:
         parts.append(recorder.mode)
     if recorder.torch:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import pty
 import signal
 import subprocess
 import sys
+import termios
 import textwrap
 import threading
 import time
@@ -64,6 +66,52 @@ def test_it_is_told_when_the_size_changes() -> None:
 def test_what_is_typed_reaches_it() -> None:
     command = ["sh", "-c", "stty -echo; echo ready; read line; echo got $line"]
     assert run(command, lambda child: child.write(b"abc\n")) == (0, b"ready\r\ngot abc\r\n")
+
+
+def test_what_is_piped_in_is_its_standard_input() -> None:
+    given, taken = os.pipe()
+    os.write(taken, b"one\ntwo\n")
+    os.close(taken)
+    command = ["sh", "-c", "cat; [ -t 0 ] || echo piped; [ -t 1 ] && echo shown"]
+    child, output = Child(command, os.environ, given), Output()
+    child.start(output)
+    assert child.wait(PATIENCE) == 0
+    assert output.data == b"one\r\ntwo\r\npiped\r\nshown\r\n"
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(given)
+
+
+def test_the_terminal_is_handed_over_until_a_key_gives_it_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ours, theirs = pty.openpty()
+    with os.fdopen(theirs, "r+b", buffering=0) as terminal:
+        for name in ("stdin", "stdout"):
+            monkeypatch.setattr(sys, name, terminal)
+        answer = "stty -echo; echo ready; read line; echo got $line; exec sleep 60"
+        child, output = Child(["sh", "-c", answer], os.environ), Output()
+        child.start(output)
+        output.wait_for(b"ready")
+        shown = b""
+
+        def type_it() -> None:
+            nonlocal shown
+            while termios.tcgetattr(terminal)[3] & termios.ICANON:
+                time.sleep(0.001)
+            os.write(ours, b"abc\n")
+            while b"got abc" not in shown:
+                shown += os.read(ours, 1000)
+            os.write(ours, b"\x1dlater")
+
+        typist = threading.Thread(target=type_it)
+        typist.start()
+        assert child.hand_over(b"\x1d") is False
+        typist.join()
+        assert termios.tcgetattr(terminal)[3] & termios.ICANON, "as it was before"
+        assert child.output == output and b"got abc" not in output.data
+        child.kill()
+        assert child.wait(PATIENCE) == 137
+    os.close(ours)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGINT])

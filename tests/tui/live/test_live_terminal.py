@@ -131,9 +131,9 @@ while True:
     optimiser.step()
     optimiser.zero_grad()
     step += 1
-    if step % 200 == 0:
+    if step % 40 == 0:
         print("trained", step, flush=True)
-    import time; time.sleep(0.002)
+    import time; time.sleep(0.01)
 """
 
 
@@ -144,7 +144,7 @@ def test_a_real_program_under_run_is_recorded_when_asked(
     script = tmp_path / "train.py"
     script.write_text(SCRIPT)
     shown = Terminal("run", "--on-demand", "--", sys.executable, str(script), **settings)
-    shown.wait_for("trained 200")
+    shown.wait_for("trained 40")
     shown.wait_for("e records one")
     shown.press("e")
     shown.wait_for("1 of 1")

@@ -57,7 +57,8 @@ RECORDED = """
     print("err", file=sys.stderr, flush=True)
     for number, first in ((1, 3), (2, 53)):
         say("window", trace, number=number, first_step=first, last_step=first + 2,
-            overhead_ns=40_000_000, export_ns=7_000_000)
+            cost={"prepare_ns": 1, "start_ns": 2_000_000, "stop_ns": 38_000_000,
+                  "export_ns": 7_000_000, "step_ns": 30_000_000, "usual_step_ns": 20_000_000})
     say("state", phase="idle", step=60, dropped=1)
     say("bye", reason="the program has ended")
     sys.exit(7)
@@ -79,7 +80,10 @@ def test_windows_are_written_and_the_program_is_left_as_it_is(tmp_path: Path) ->
     lines = done.stderr.decode().splitlines()
     assert lines[0] == "err"
     assert lines[1].startswith(f"whichlayer: {names[0]}: ")
-    assert "40 ms to start and stop the profiler, 7 ms to write the trace" in lines[1]
+    assert (
+        "(profiler-overhead: a step takes 30.00 ms in the window, 1.50 x the 20.00 ms" in lines[1]
+    )
+    assert "40.00 ms to start and stop it; 7.000 ms to write the trace)" in lines[1]
     assert f"whichlayer: 2 windows in {folder}: above-cuda 2" in lines
     assert any("in 2 of 2" in line for line in lines)
     assert "whichlayer: 1 window lost on the way" in lines
