@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from whichlayer.tui.bars import Painted
 from whichlayer.tui.counter_row import CounterRow
+from whichlayer.tui.frame_runs import Painted
 from whichlayer.tui.instant_lanes import InstantRow
 from whichlayer.tui.palette import BLANK, BLANK_MARKED, bar_code, lit_code
 from whichlayer.tui.raster import Row

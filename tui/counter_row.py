@@ -12,10 +12,11 @@ from copy import copy
 import numpy as np
 from numpy.typing import NDArray
 
-from whichlayer.tui.bars import Painted
 from whichlayer.tui.family import Family
+from whichlayer.tui.frame_cells import FULL, Cells
+from whichlayer.tui.frame_runs import Painted
 from whichlayer.tui.palette import BLANK, glyph_code
-from whichlayer.tui.raster import FULL, Cells, Row
+from whichlayer.tui.raster import Row
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -37,6 +38,7 @@ class CounterRow(Row):
         is_above: a line of a row that has others below it, see :meth:`part`.
     """
 
+    has_own_cells = True
     is_above = False
 
     def __init__(self, time_ns: Int64, value: Float64, until_ns: int, tone: int = 0) -> None:
@@ -109,7 +111,7 @@ class CounterRow(Row):
             known &= cells.level > 0
         glyphs = np.where(known, _GLYPHS[cells.level], np.uint32(ord(" ")))
         codes = np.where(known, glyph_code(Family.COUNTER, self.tone, False), BLANK).astype(
-            np.int64
+            np.int32
         )
         return Painted(glyphs.astype(np.uint32), codes)
 

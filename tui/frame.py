@@ -1,7 +1,8 @@
 """A frame of the timeline: all its rows, drawn with as much detail as the terminal can take.
 
 What a frame costs a slow link is its bytes, and those come from its runs of equal style.
-Rows that would take more than their part are drawn with less detail until they fit.
+Rows that would take more than their part are drawn more plainly: first without the shades that
+tell touching bars apart and without the ends of long bars, then with fewer colours.
 """
 
 from __future__ import annotations
@@ -9,33 +10,52 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from whichlayer.tui.bars import Painted, paint
+import numpy as np
+from numpy.typing import NDArray
+
+from whichlayer.tui.bars import paint, shapes_of, write_names
 from whichlayer.tui.counter_row import CounterRow
 from whichlayer.tui.filtered_row import FilteredRow
-from whichlayer.tui.raster import Cells, Int64, Row
+from whichlayer.tui.frame_budget import paint_within
+from whichlayer.tui.frame_cells import Bool, Cells, UInt8, rasterise
+from whichlayer.tui.frame_runs import RUN_BYTES, Painted, find_runs
+from whichlayer.tui.raster import Row
 from whichlayer.tui.viewport import Viewport
+
+Int64 = NDArray[np.int64]
 
 #: Bytes that a frame's cells may take, on the average: 24 kB at 120x40 with the panels and
 #: strips around it (measured on a terminal with 256 colours).
 BYTES_PER_CELL = 4.5
 
-#: The least detail in which rows are drawn.
-COARSEST = 4
+#: Rows that take more than so many times the budget are not tried with all of their colours.
+_FAR = 2
+
+#: What stands where only slices are that a filter holds back.
+_DOT = ord("·")
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """The rows of a frame, drawn."""
+    """The rows of a frame, drawn.
 
-    rows: tuple[tuple[Row, Cells, Painted], ...]
+    Attributes:
+        rows: from top to bottom.
+        cells: what they show, (rows, cells).
+        painted: how, without marks.
+    """
+
+    rows: tuple[Row, ...]
+    cells: Cells
+    painted: Painted
 
     def row(self, y: int) -> tuple[Row, Cells, Painted]:
         """The row at a line of the screen."""
-        return self.rows[y]
+        return self.rows[y], self.cells.row(y), self.painted.row(y)
 
     def cost(self) -> int:
         """Bytes on a terminal with 256 colours."""
-        return sum(painted.cost() for _, _, painted in self.rows)
+        return self.painted.cost()
 
 
 def draw_frame(
@@ -53,44 +73,105 @@ def draw_frame(
         parts: which line of how many each is, where rows are higher than a line.
     """
     edges = port.edges()
-    cells = [row.cells(edges) for row in rows]
-    if any(count > 1 for _, count in parts):
-        from whichlayer.tui.tall import cells_part, row_part
-
-        rows = [row_part(row, *place) for row, place in zip(rows, parts, strict=True)]
-        cells = [
-            cells_part(row, row.cells(edges), *place)
-            for row, place in zip(rows, parts, strict=True)
-        ]
-    names = [_no_name if part else name_of for part, _ in parts] or [name_of] * len(rows)
-    drawn = [_drawn(row, c, edges, name) for row, c, name in zip(rows, cells, names, strict=True)]
-    budget = int(BYTES_PER_CELL * port.cells * len(rows))
-    costs = [painted.cost() for painted in drawn]
-    for detail in range(1, COARSEST + 1):
-        if sum(costs) <= budget:
-            break
-        most = fair_part(costs, budget)
-        for i, cost in enumerate(costs):
-            if cost > most:
-                drawn[i] = _drawn(rows[i], cells[i], edges, names[i], detail)
-                costs[i] = drawn[i].cost()
-    return Frame(tuple(zip(rows, cells, drawn, strict=True)))
+    cells, rows = _shown(rows, edges, parts)
+    tones = np.array([row.tone for row in rows], np.uint8)
+    painted, body = paint(cells, tones)
+    for y, row in enumerate(rows):
+        if isinstance(row, CounterRow):
+            own = row.paint(cells.row(y))
+            painted.glyphs[y], painted.codes[y], body[y] = own.glyphs, own.codes, False
+    dots = _held_back(rows, edges, cells)
+    drawing = _Drawing(cells, tones, painted, body, cells.family)
+    budget = int(BYTES_PER_CELL * port.cells * len(rows)) - _dots_cost(dots)
+    drawing.keep(budget, _spared(rows))
+    # Of a row that is several lines high, the first alone says what its bars are.
+    lower = [y for y, (part, _) in enumerate(parts) if part]
+    if lower:
+        body[lower] = False
+    write_names(painted.glyphs, body, rows, cells, drawing.family, name_of)
+    if dots is not None:
+        painted.glyphs[dots] = _DOT
+    return Frame(tuple(rows), cells, painted)
 
 
-def _no_name(row: int) -> str:
-    """Of a row that is several lines high, the first alone says what its bars are."""
-    return ""
+def _shown(
+    rows: Sequence[Row], edges: Int64, parts: Sequence[tuple[int, int]]
+) -> tuple[Cells, Sequence[Row]]:
+    """What the cells of each line show, and the rows as they are drawn there."""
+    if not any(count > 1 for _, count in parts):
+        return rasterise(rows, edges), rows
+    from whichlayer.tui.tall import cells_part, row_part
+
+    rows = [row_part(row, *place) for row, place in zip(rows, parts, strict=True)]
+    cells = rasterise(rows, edges)
+    for y, place in enumerate(parts):
+        cells.put(y, cells_part(rows[y], cells.row(y), *place))
+    return cells, rows
 
 
-def _drawn(
-    row: Row, cells: Cells, edges: Int64, name_of: Callable[[int], str], detail: int = 0
-) -> Painted:
-    """One row; a counter has no detail to leave out."""
-    if isinstance(row, CounterRow):
-        return row.paint(cells)
-    if isinstance(row, FilteredRow):
-        return row.paint_over(cells, edges, name_of, detail)
-    return paint(row, cells, name_of, detail)
+def _spared(rows: Sequence[Row]) -> Bool:
+    """Counters have no detail to leave out."""
+    return np.array([isinstance(row, CounterRow) for row in rows], np.bool_)
+
+
+@dataclass(slots=True)
+class _Drawing:
+    """Rows as they are drawn so far; rows that cost too much are drawn anew."""
+
+    cells: Cells
+    tones: UInt8
+    painted: Painted
+    body: Bool
+    family: UInt8
+
+    def keep(self, budget: int, spared: Bool) -> None:
+        """Draw rows more plainly until all together keep the budget."""
+        costs = find_runs(self.painted).costs()
+        dear = self._dear(costs, budget, spared)
+        if not len(dear):
+            return
+        if int(costs.sum()) <= _FAR * budget:
+            part = self.cells.take(dear)
+            painted, body = paint(part, self.tones[dear], shapes_of(part, coarse=True))
+            self._put(dear, painted, body)
+            costs[dear] = find_runs(painted).costs()
+            dear = self._dear(costs, budget, spared)
+            if not len(dear):
+                return
+        left = budget - int(costs.sum() - costs[dear].sum())
+        painted, body, family = paint_within(self.cells.take(dear), self.tones[dear], left)
+        self._put(dear, painted, body)
+        self.family = self.family.copy()
+        self.family[dear] = family
+
+    def _dear(self, costs: Int64, budget: int, spared: Bool) -> NDArray[np.intp]:
+        """The rows that take more than their part, where all together take too much."""
+        if int(costs.sum()) <= budget:
+            return np.zeros(0, np.intp)
+        return np.flatnonzero((costs > fair_part(costs.tolist(), budget)) & ~spared)
+
+    def _put(self, rows: NDArray[np.intp], painted: Painted, body: Bool) -> None:
+        self.painted.glyphs[rows], self.painted.codes[rows] = painted.glyphs, painted.codes
+        self.body[rows] = body
+
+
+def _held_back(rows: Sequence[Row], edges: Int64, cells: Cells) -> Bool | None:
+    """Where only slices are that a filter holds back: bool (rows, cells); None for nowhere."""
+    filtered = [(y, row) for y, row in enumerate(rows) if isinstance(row, FilteredRow)]
+    if not filtered:
+        return None
+    places = np.array([y for y, _ in filtered])
+    found = np.zeros(cells.count.shape, np.bool_)
+    found[places] = rasterise([row.whole for _, row in filtered], edges).count > 0
+    return np.asarray(found & (cells.count == 0))
+
+
+def _dots_cost(dots: Bool | None) -> int:
+    """The most that dots cost: two bytes more than empty cells each, and runs of their own."""
+    if dots is None:
+        return 0
+    runs = np.count_nonzero(dots[:, 1:] != dots[:, :-1])
+    return 2 * int(np.count_nonzero(dots)) + RUN_BYTES * int(runs)
 
 
 def fair_part(costs: Sequence[int], budget: int) -> int:

@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from whichlayer.tui.counter_row import CounterRow
-from whichlayer.tui.raster import FULL, Cells, Row
+from whichlayer.tui.frame_cells import FULL, Cells
+from whichlayer.tui.raster import Row
 
 
 def row_part(row: Row, part: int, parts: int) -> Row:

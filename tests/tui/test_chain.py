@@ -5,11 +5,11 @@ import numpy as np
 from tests.tui.recording import GEMM
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import SliceKind
-from whichlayer.tui.bars import Painted
 from whichlayer.tui.chain import Launched, chain_of
 from whichlayer.tui.chain_marks import JOINED, UNDERLINED, LineMarks, chain_marks, laid
 from whichlayer.tui.describe_queue import chain_lines, queue_lines
 from whichlayer.tui.document import Document
+from whichlayer.tui.frame_runs import Painted
 from whichlayer.tui.palette import BLANK, bar_code, lit_code
 from whichlayer.tui.raster import Row
 from whichlayer.tui.viewport import Viewport

@@ -48,9 +48,9 @@ async def test_a_view_that_is_replaced_before_it_is_drawn_costs_nothing(
         await pilot.pause()
         spans: list[tuple[int, int]] = []
 
-        def noted(rows: object, port: object, name_of: object) -> frame.Frame:
+        def noted(rows: object, port: object, *others: object) -> frame.Frame:
             spans.append((port.start_ns, port.end_ns))  # type: ignore[attr-defined]
-            return frame.draw_frame(rows, port, name_of)  # type: ignore[arg-type]
+            return frame.draw_frame(rows, port, *others)  # type: ignore[arg-type]
 
         monkeypatch.setattr(timelines, "draw_frame", noted)
         first = view_of(app).panned(5)

@@ -6,7 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whichlayer.tui.raster import FULL, Row
+from whichlayer.tui.frame_cells import FULL
+from whichlayer.tui.raster import Row
 from whichlayer.tui.viewport import Viewport
 
 Slices = list[tuple[int, int, int]]

@@ -8,19 +8,22 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.segment import Segment
 from rich.style import Style
+from textual.filter import ANSIToTruecolor, LineFilter
 from textual.geometry import Region
 from textual.strip import Strip
 
-from whichlayer.tui.bars import RUN_BYTES, Marks, Painted, mark
+from whichlayer.tui.bars import Marks, mark, select
 from whichlayer.tui.chain_marks import JOINED, UNDERLINED, LineMarks, chain_marks, laid
 from whichlayer.tui.counter_row import CounterRow
 from whichlayer.tui.document import Document
 from whichlayer.tui.frame import Frame, draw_frame
+from whichlayer.tui.frame_runs import RUN_BYTES, Painted
+from whichlayer.tui.frame_strips import Strips
 from whichlayer.tui.instant_lanes import InstantRow
 from whichlayer.tui.lanes import ShownLane, ShownRow
 from whichlayer.tui.messages import LaneFolded, LaneMenuAsked, TimelineResized
 from whichlayer.tui.palette import BLANK
-from whichlayer.tui.raster import Cells, Row
+from whichlayer.tui.raster import Row
 from whichlayer.tui.slots import ColourBy
 from whichlayer.tui.travel import row_at, rows_of
 from whichlayer.tui.view import View
@@ -65,7 +68,10 @@ class Timeline(TimePane, can_focus=True):
         self.rows: tuple[ShownRow, ...] = ()
         self.top = 0
         self._frame: Frame | None = None
+        self._frame_lines: list[int] = []
         self._strips: dict[int, Strip] = {}
+        self._drawn = Strips()
+        self._labels: dict[tuple[int, bool, int], Segment] = {}
         self._hits: Hits | None = None
         self._chain: tuple[Chain, int] | None = None
         self._chain_lines: dict[int, LineMarks] | None = None
@@ -158,6 +164,7 @@ class Timeline(TimePane, can_focus=True):
         """List the rows anew."""
         self._hits_of = {}
         self._colouring = None
+        self._drawn.forget()
         self._list_rows()
         self._forget_frame()
         if self.view is not None:
@@ -170,20 +177,46 @@ class Timeline(TimePane, can_focus=True):
             self._forget_frame()
             self.refresh()
             return
-        if _listed_by(view) != _listed_by(old):
+        listed = _listed_by(view) != _listed_by(old)
+        if listed:
             self._list_rows()
             self._forget_frame()
         if view.port != old.port:
             self._forget_frame()
         scrolled = self._bring_into_sight(view.row)
-        if self._frame is None or scrolled or view.marked != old.marked:
+        if self._frame is None or scrolled:
             self._strips.clear()
-            self.refresh()
-        elif view.row != old.row:
+            if listed:
+                self.refresh()
+            else:  # below the last row nothing is drawn
+                self.refresh(Region(0, 0, self.size.width, len(self.lines_in_sight())))
+            return
+        if view.marked != old.marked:
+            self._select_otherwise(self._selected(old), self._selected(view))
+        if view.row != old.row:
             self._refresh_row(old.row, self.size.width)
             self._refresh_row(view.row, self.size.width)
         elif view.cursor_ns != old.cursor_ns:
             self._refresh_row(view.row, self._touched_cells(old, view))
+
+    def _select_otherwise(self, old: tuple[int, int] | None, new: tuple[int, int] | None) -> None:
+        """Repaint the rows that look otherwise where one selection holds a cell and one does not."""
+        if self._frame is None:
+            return
+        cells = np.zeros(self._frame.painted.codes.shape[1], np.bool_)
+        for one in (old, new):
+            if one is not None:
+                cells[slice(*one)] ^= True
+        (changed,) = np.nonzero(cells)
+        if not len(changed):
+            return
+        codes = self._frame.painted.codes[:, changed]
+        marked = codes.copy()
+        select(marked, (0, len(changed)))
+        low, high = int(changed[0]), int(changed[-1]) + 1
+        for y in np.flatnonzero((marked != codes).any(axis=1)).tolist():
+            self._strips.pop(self._frame_lines[y], None)
+            self.refresh(Region(self.label_cells + low, y, high - low, 1))
 
     def _refresh_row(self, row: int, cells: int) -> None:
         """Repaint the first cells of a row: what is to the right of them stays as it is."""
@@ -223,25 +256,71 @@ class Timeline(TimePane, can_focus=True):
             self._bring_into_sight(self.view.row)
         self.post_message(TimelineResized())
 
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """The lines as they are written.
+
+        Textual would make two more strips of each, for borders and filters: a timeline has no
+        border, and its colours need no filter but where colours or characters are left out.
+        """
+        if self.size != self.outer_size:
+            return super().render_lines(crop)
+        width = self.size.width
+        strips = self._lines(crop, width)
+        for one in self.get_line_filters():
+            if not self._passes(one):
+                background = self.background_colors[1]
+                strips = [strip.apply_filter(one, background) for strip in strips]
+        if crop.column_span != (0, width):
+            strips = [strip.crop(*crop.column_span) for strip in strips]
+        return strips
+
+    def _passes(self, one: LineFilter) -> bool:
+        """Whether a filter leaves all of a timeline as it is: colours are colours already."""
+        return isinstance(one, ANSIToTruecolor) and not self.palette.colours.flat
+
     def render_line(self, y: int) -> Strip:
         """One row: its label, then its cells."""
-        index = self._line_at(y)
-        if self.view is None or self.document is None or index >= len(self.rows):
-            return Strip.blank(self.size.width, self.palette.text)
-        found = self._strips.get(index)
-        if found is None:
-            found = self._strips[index] = self._strip(index, self.view)
+        width = self.size.width
+        return self._lines(Region(0, y, width, 1), width)[0]
+
+    def _lines(self, crop: Region, width: int) -> list[Strip]:
+        """Some lines, each of the whole width."""
+        fill = self.palette.text
+        blank = Strip.blank(width, fill)
+        view, strips, rows = self.view, self._strips, len(self.rows)
+        if view is None or self.document is None:
+            return [blank] * crop.height
+        pinned, top = self._pinned, self.top
+        found = []
+        for y in crop.line_range:
+            index = y if y < pinned else top + y
+            if index < rows and index not in strips:
+                self._make_strips(index, view)
+            strip = strips[index] if index < rows else blank
+            if strip.cell_length != width:
+                strip = strip.adjust_cell_length(width, fill)
+            found.append(strip)
         return found
 
-    def _strip(self, index: int, view: View) -> Strip:
-        row, cells, painted = self._painted(index, view)
-        painted = mark(painted, row, cells, self._marks(index, row, view))
-        chained = self._lines_of_chain().get(index)
-        if chained is not None:
-            painted = laid(painted, chained)
-        segments = [self._label(index, view)]
-        segments += [Segment(text, self._style(code)) for text, code in painted.runs()]
-        return Strip(segments, self.label_cells + view.port.cells)
+    def _make_strips(self, index: int, view: View) -> None:
+        """Make the strip of a line, and of all others in sight that have none."""
+        frame = self._framed(index, view)
+        lines = [line for line in self._frame_lines if line not in self._strips]
+        height_of = {line: y for y, line in enumerate(self._frame_lines)}
+        heights = np.array([height_of[line] for line in lines])
+        painted = Painted(frame.painted.glyphs[heights], frame.painted.codes[heights])
+        selected = self._selected(view)
+        if selected is not None:
+            select(painted.codes, selected)
+        chained = self._lines_of_chain()
+        for place, line in enumerate(lines):
+            if self._hits is not None or line == view.row:
+                self._mark(painted, place, frame, height_of[line], line, view)
+            if line in chained:
+                painted.put(place, laid(painted.row(place), chained[line]))
+        labels = [self._label(line, view) for line in lines]
+        strips = self._drawn.drawn(painted, labels, heights, len(self._frame_lines), self._style)
+        self._strips.update(zip(lines, strips, strict=True))
 
     def _style(self, code: int) -> Style:
         if code < UNDERLINED:
@@ -250,10 +329,9 @@ class Timeline(TimePane, can_focus=True):
             return self.palette.joined(marked=code - JOINED != BLANK)
         return self.palette.underlined(self.palette.timeline[code - UNDERLINED])
 
-    def _painted(self, index: int, view: View) -> tuple[Row, Cells, Painted]:
+    def _framed(self, index: int, view: View) -> Frame:
         # A line may be asked for after the size has changed and before on_resize ran.
-        y = self._height_of(index)
-        if self._frame is not None and not 0 <= y < len(self._frame.rows):
+        if self._frame is not None and index not in self._frame_lines:
             self._frame = None
         if self._frame is None:
             assert self.document is not None
@@ -268,7 +346,8 @@ class Timeline(TimePane, can_focus=True):
                 name_of = colouring.name_of
             parts = [(row.part, row.parts) for row in shown]
             self._frame = draw_frame(rows, view.port, name_of, parts)
-        return self._frame.row(y)
+            self._frame_lines = lines
+        return self._frame
 
     def _coloured(self, document: Document) -> Colouring:
         if self._colouring is None:
@@ -277,20 +356,30 @@ class Timeline(TimePane, can_focus=True):
             self._colouring = Colouring(document, self._colour_by)
         return self._colouring
 
-    def _marks(self, index: int, row: Row, view: View) -> Marks:
+    @staticmethod
+    def _selected(view: View) -> tuple[int, int] | None:
+        """The cells of the selection, first and last + 1."""
+        if view.marked is None:
+            return None
         port = view.port
-        selected = None
-        if view.marked is not None:
-            first = max(port.cell_of(view.marked[0]), 0)
-            stop = min(port.cell_of(view.marked[1] - 1) + 1, port.cells)
-            selected = (first, stop) if first < stop else None
+        first = max(port.cell_of(view.marked[0]), 0)
+        stop = min(port.cell_of(view.marked[1] - 1) + 1, port.cells)
+        return (first, stop) if first < stop else None
+
+    def _mark(
+        self, painted: Painted, place: int, frame: Frame, y: int, line: int, view: View
+    ) -> None:
+        """Lay over a row what marks it, the selection apart."""
+        row, cells, port = frame.rows[y], frame.cells.row(y), view.port
         hits = self._lit_cells(row, port)
-        if index != view.row:
-            return Marks(selected, hits=hits)
-        cell = port.cell_of(view.cursor_ns)
-        if not 0 <= cell < port.cells:
-            return Marks(selected, hits=hits)
-        return Marks(selected, cell, self._focus(row, view), hits)
+        cell = port.cell_of(view.cursor_ns) if line == view.row else -1
+        if 0 <= cell < port.cells:
+            marks = Marks(cell, self._focus(row, view), hits)
+        elif hits is not None:
+            marks = Marks(hits=hits)
+        else:
+            return
+        painted.put(place, mark(painted.row(place), cells, marks))
 
     def _lit_cells(self, row: Row, port: Viewport) -> Bool | None:
         """The cells of a row that hold hits; where they are strewn all over, none is lit."""
@@ -305,6 +394,12 @@ class Timeline(TimePane, can_focus=True):
         return cells if cells.any() and runs * RUN_BYTES <= _HIT_BYTES else None
 
     def _label(self, index: int, view: View) -> Segment:
+        key = (index, index == view.row, self.label_cells)
+        if key not in self._labels:
+            self._labels[key] = self._new_label(index, view)
+        return self._labels[key]
+
+    def _new_label(self, index: int, view: View) -> Segment:
         assert self.document is not None
         shown = self.rows[index]
         lane = self.document.lanes[shown.lane]
@@ -327,6 +422,7 @@ class Timeline(TimePane, can_focus=True):
         return Segment(text, style)
 
     def _list_rows(self) -> None:
+        self._labels.clear()
         if self.document is None or self.view is None:
             self.rows = ()
             return
