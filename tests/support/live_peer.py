@@ -131,10 +131,19 @@ def ran(
     return Ran(program.returncode, out, err, events, left_over())
 
 
-def plain(script: Path, *arguments: str, launcher: list[str] | None = None) -> Ran:
+def await_socket(program: subprocess.Popen[bytes]) -> None:
+    """Wait until a program that lets itself be recorded can be asked, or has ended."""
+    ends = time.monotonic() + PATIENCE
+    while program.poll() is None and time.monotonic() < ends:
+        if runtime_folder().is_dir() and any(runtime_folder().iterdir()):
+            return
+        time.sleep(0.01)
+
+
+def plain(script: Path) -> Ran:
     """Run a script without a recorder."""
     env = {"KINETO_LOG_LEVEL": "99", **os.environ}
-    command = [*(launcher or [sys.executable]), str(script), *arguments]
+    command = [sys.executable, str(script)]
     done = subprocess.run(
         command, env=env, stdin=subprocess.DEVNULL, capture_output=True, check=False
     )
