@@ -34,6 +34,9 @@ _INT64 = range(-(1 << 63), 1 << 63)
 #: Stands for the number of details that are not known yet.
 _NEW = -2
 
+#: Details of one event that are kept, in bytes; larger ones are read from the file alone.
+_LARGEST = 1 << 20
+
 #: So many events show most of the keys that their kind has.
 _FEW = 64
 
@@ -128,6 +131,9 @@ class ArgumentReader:
         ids = np.fromiter(map(known.get, keys, repeat(_NEW)), np.int32, len(keys))
         for row in np.flatnonzero(ids == _NEW).tolist():
             key = keys[row]
+            if len(key) > _LARGEST:
+                ids[row] = _NONE
+                continue
             if key not in known:
                 known[key] = self._numbers[_ENCODE(layout.detail(found[row]))] - 1
             ids[row] = known[key]

@@ -14,7 +14,7 @@ from whichlayer.analysis.reader.events import Event, pick
 from whichlayer.analysis.reader.framing import Chunk, Span
 from whichlayer.analysis.reader.full_args import FullArguments
 from whichlayer.analysis.reader.groups import Groups, Role
-from whichlayer.analysis.reader.intern import Intern
+from whichlayer.analysis.reader.intern import Strings
 from whichlayer.analysis.reader.keep import OUTLINE, Keep, Outlined, Reach
 from whichlayer.analysis.reader.lanes import LaneFinder, Lanes
 from whichlayer.analysis.reader.marks import Marks
@@ -38,11 +38,13 @@ _IGNORED = "of no known phase (ph) left out"
 _UNCLOSED = "without an end drawn to the end of the trace"
 _UNMATCHED = "that end what never began left out"
 _NOT_FINITE = "that are no finite numbers left out"
+_CUT = "with a name or category of more than 65536 characters, of which the beginning is kept"
 _CODES = dict.fromkeys((_BAD_START, _BAD_DURATION, _NEGATIVE), "Q6") | {
     _IGNORED: "no-phase",
     _UNCLOSED: "unclosed",
     _UNMATCHED: "unmatched-end",
     _NOT_FINITE: "not-finite",
+    _CUT: "too-large",
 }
 
 
@@ -60,7 +62,7 @@ class Collector:
 
     def __init__(self, keep: Keep | None = None) -> None:
         self.keep = keep
-        self.strings: Intern[str] = Intern({"": 0})
+        self.strings = Strings()
         self.groups = Groups(self.strings)
         self.lanes = Lanes(self.groups)
         self._reach = Reach()
@@ -129,6 +131,7 @@ class Collector:
         self.marks.take(other.marks, numbering)
         self.naming.take(other.naming)
         self.ignored += other.ignored
+        self.strings.cut += other.strings.cut
         theirs = {what: number + self.events for what, number in other.first.items()}
         self.first = theirs | self.first
         self.spans += other.spans
@@ -224,6 +227,7 @@ class Collector:
             (_NEGATIVE, self.slices.negative_duration),
             (_IGNORED, self.ignored),
             (_NOT_FINITE, self.marks.not_finite),
+            (_CUT, self.strings.cut),
         )
 
     def _warnings(self, text: FullArguments | None) -> list[TraceWarning]:

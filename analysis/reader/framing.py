@@ -18,6 +18,7 @@ from whichlayer.analysis.reader.closing import closes_array
 from whichlayer.analysis.reader.complete import Complete
 from whichlayer.analysis.reader.events import DECODE_ERRORS, Event, decode_loose
 from whichlayer.analysis.reader.kineto_text import KinetoText
+from whichlayer.analysis.reader.memory import give_back_freed_memory
 from whichlayer.analysis.reader.one_event import LIST
 from whichlayer.analysis.reader.patterns import no_events, one_no_event
 from whichlayer.analysis.reader.recovered import Loss
@@ -32,6 +33,9 @@ _BRACKET_CLOSE = b"]"
 
 #: Longest text that is repaired as a whole, which takes several times its size.
 _LARGEST_REPAIR = 1 << 22
+
+#: Text from this size on holds an event of megabytes, after which what is free is given back.
+_LARGE = 1 << 22
 
 #: Text behind a closing bracket that is looked at before it counts as one.
 _BEHIND_CLOSE = 1 << 12
@@ -133,13 +137,17 @@ class EventArray:
                     self._note_repair(window.offset, brackets)
                 window.drop(1 if self.closed else brackets)
             elif window.data:
+                large = len(window.data) >= max(_LARGE, 2 * self.limits.chunk)
                 chunk = self._no_events()
+                if chunk is None and self._skipping:
+                    chunk = self._recovered()
+                elif chunk is None:
+                    chunk = self._guessed() or self._exact()
                 if chunk is not None:
                     yield chunk
-                    continue
-                chunk = self._recovered() if self._skipping else self._guessed() or self._exact()
-                if chunk is not None:
-                    yield chunk
+                if large:
+                    del chunk
+                    give_back_freed_memory()
             elif window.ended:
                 return
 
@@ -238,7 +246,7 @@ class EventArray:
                     self._note_repair(window.offset + len(text), 1)
                 return self._taken(events, length=len(text))
         elif not window.ended and len(window.data) < self._patience:
-            window.fill(2 * len(window.data))
+            window.fill(len(window.data) * 3 // 2 + 1)
             return None
         return self._recovered()
 
@@ -294,7 +302,7 @@ class EventArray:
             window.drop(len(window.data))
         elif len(window.data) < self.limits.event:
             self._patience = self.limits.event
-            window.fill(2 * len(window.data))
+            window.fill(len(window.data) * 3 // 2 + 1)
         else:
             if not self._skipping:
                 self.too_large.append(window.offset)

@@ -48,6 +48,9 @@ _FEWEST: Final = 7
 #: The least share of complete events that is worth the trouble.
 _WORTH: Final = 0.3
 
+#: Text beyond this holds an event of megabytes, which is better decoded without more copies of it.
+_LARGEST: Final = 1 << 22
+
 
 class KinetoText:
     """Reads text chunk by chunk; what it has seen so far makes it faster, and no different."""
@@ -66,7 +69,7 @@ class KinetoText:
             Other events, and the complete ones. None where the text is not worth it, or not as
             it should be.
         """
-        if bytes(text[: len(_BEGINNING)]) != _BEGINNING:
+        if len(text) > _LARGEST or bytes(text[: len(_BEGINNING)]) != _BEGINNING:
             return None
         if self._heads.full:
             self._heads = Heads()

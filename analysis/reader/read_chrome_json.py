@@ -129,6 +129,7 @@ class _Reading:
                 for chunk in array:
                     collector.add(chunk)
                     advance(source.position)
+                    del chunk
                     sharing.read_on(array)
                 arrays.append(array)
         return arrays

@@ -156,7 +156,7 @@ class _Recoverer:
         if self._usual_tries <= 0:
             limit = self._next_sound(at)
         elif limit < len(text) or self._ended:
-            nested = nested_event(text, at + 1, limit)
+            nested = nested_event(text, at, limit)
             limit = nested if nested >= 0 else limit
         return self._skip(at, limit)
 

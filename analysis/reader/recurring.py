@@ -15,8 +15,8 @@ import numpy as np
 from whichlayer.analysis.reader.fingerprints import WIDTHS, Known
 from whichlayer.analysis.trace.columns import Int32, Int64
 
-#: Texts that are kept at most; where there are more, few recur.
-_MOST: Final = 1 << 15
+#: Texts that are kept at most, their size in all, and that of one; where there are more, few recur.
+_MOST, _MOST_BYTES, _LONGEST = 1 << 15, 1 << 24, 1 << 14
 
 #: How many of some texts may be new, as a share, and beyond that in all: with more, to read them
 #: one by one takes longer than to decode all of them together.
@@ -50,21 +50,22 @@ class Recurring(Generic[Meaning]):
         self._known = [Known(width) for width in WIDTHS]
         self.meanings: list[Meaning] = []
         self._more = _MORE_NEW
+        self._size = 0
 
     @property
     def full(self) -> bool:
         """There are so many that it is better to begin anew."""
-        return len(self._numbers) >= _MOST
+        return len(self._numbers) >= _MOST or self._size >= _MOST_BYTES
 
     def numbers(self, text: bytes, begin: Int64, end: Int64) -> Int32:
-        """The number of every stretch of a text, ``ODD`` for those without a meaning.
+        """The number of every stretch of a text, ``ODD`` for those too long or without a meaning.
 
         Raises:
             TooMany: too many of them are new.
             ValueError, RecursionError: reading one has raised it.
         """
         length = end - begin
-        found = np.full(len(begin), _NEW, np.int32)
+        found = np.where(length > _LONGEST, np.int32(ODD), np.int32(_NEW))
         least = -1
         for known in self._known:
             rows = np.flatnonzero((length > least) & (length <= known.width))
@@ -98,6 +99,7 @@ class Recurring(Generic[Meaning]):
 
     def _learn(self, text: bytes) -> None:
         meaning = self._read(text)
+        self._size += len(text)
         if meaning is None:
             self._numbers[text] = ODD
         else:

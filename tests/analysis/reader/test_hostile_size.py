@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import gzip
 import io
+import subprocess
+import sys
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -272,3 +274,53 @@ def test_reading_stops_before_the_memory_ends(
 def test_the_system_tells_how_much_memory_there_is() -> None:
     left = text_limit.available_memory()
     assert left is None or left > 0
+
+
+def _peak_of(path: Path) -> tuple[int, int]:
+    """Memory that a process of its own needs at most to read a file, and to import what reads."""
+    code = (
+        "import re, sys\n"
+        "from whichlayer.analysis.reader import open_trace\n"
+        "status = lambda: open('/proc/self/status').read()\n"
+        "peak = lambda: int(re.search(r'VmHWM:\\s*(\\d+)', status())[1]) << 10\n"
+        "before = peak()\n"
+        "open_trace(sys.argv[1])\n"
+        "print(before, peak())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True
+    )
+    before, peak = map(int, done.stdout.split())
+    return before, peak
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is measured as Linux tells it")
+@pytest.mark.parametrize("where", ["name", "args", "Concrete Inputs"])
+def test_strings_of_megabytes_are_not_kept(tmp_path: Path, where: str) -> None:
+    path = tmp_path / "trace.json"
+    size, count = 9 << 20, 6
+    with path.open("w") as file:
+        start = file.write('{\n  "schemaVersion": 1,\n  "traceEvents": [\n  ')
+        for number in range(count):
+            huge = f"{number}" + "x" * size
+            name = huge if where == "name" else "n"
+            told = f', "{where}": "{huge}"' if where != "name" else ""
+            file.write(
+                f'{{\n    "ph": "X", "cat": "cpu_op", "name": "{name}", "pid": 0, "tid": 1,\n'
+                f'    "ts": {number}.125, "dur": 1.000,\n    "args": {{\n'
+                f'      "External id": {number}{told}\n    }}\n  }}'
+                + (",\n  " if number < count - 1 else "")
+            )
+        file.write("\n  ]\n}\n")
+    before, peak = _peak_of(path)
+    assert peak < path.stat().st_size + (64 << 20)
+    assert peak - before < 9 * size  # the text, a copy or two, and what glibc leaves between
+    trace = open_trace(path)
+    assert len(trace) == count
+    told_cut = [one for one in trace.warnings if one.code == "too-large"]
+    if where == "name":
+        assert len(trace.name(0)) == 1 << 16
+        assert [(one.count, one.byte_offset) for one in told_cut] == [(count, start)]
+    else:
+        assert not told_cut
+        assert len(trace.args(0)[where]) == size + 1

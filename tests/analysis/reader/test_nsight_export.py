@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tests.support.nsight_export import Export, global_pid, global_tid, training
+from tests.support.recordings import analysed, loaded
 from whichlayer.analysis import Analysis, TraceError, analyse, load
 from whichlayer.analysis.reader.opening import open_trace
 from whichlayer.analysis.reader.progress import Progress
@@ -61,7 +62,7 @@ def figures_told(analysis: Analysis) -> dict[int, tuple[int, int, int]]:
 
 @pytest.mark.parametrize("name", ["nsys_h100_2gpu.sqlite", "nsys_mock.sqlite"])
 def test_devices_of_real_exports_are_as_plain_sql_counts_them(traces: Path, name: str) -> None:
-    analysis = analyse(load(traces / name))
+    analysis = analysed(traces / name)
     assert figures_told(analysis) == figures_by_hand(traces / name)
     for device in analysis.devices:
         assert device.idle_ns == device.end_ns - device.start_ns - device.busy_ns
@@ -71,7 +72,7 @@ def test_devices_of_real_exports_are_as_plain_sql_counts_them(traces: Path, name
 def test_times_of_real_exports_are_exact_and_begin_with_the_first_slice(
     traces: Path, name: str
 ) -> None:
-    trace = load(traces / name)
+    trace = loaded(traces / name)
     connection = sqlite3.connect(f"file:{traces / name}?mode=ro&immutable=1", uri=True)
     query = "SELECT start, end FROM CUPTI_ACTIVITY_KIND_KERNEL"
     recorded = sorted(connection.execute(query).fetchall())
@@ -84,7 +85,7 @@ def test_times_of_real_exports_are_exact_and_begin_with_the_first_slice(
 
 
 def test_the_two_gpu_recording_waits_for_its_copies(traces: Path) -> None:
-    analysis = analyse(load(traces / "nsys_h100_2gpu.sqlite"))
+    analysis = analysed(traces / "nsys_h100_2gpu.sqlite")
     assert analysis.verdict.side == "above-cuda"
     assert analysis.findings[0].rule == "h2d-exposed"
     kernels = [group for group in analysis.kernels if "gemm" in group.name]

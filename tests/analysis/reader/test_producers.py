@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.support.chrome_counts import Counts, count, events_of
+from tests.support.recordings import loaded
 from whichlayer.analysis import analyse, load
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import GPU_WORK, SliceKind
@@ -64,7 +65,7 @@ def write(folder: Path, document: Any, name: str = "trace.json") -> Path:
 @pytest.mark.parametrize("name", GOLDEN)
 def test_real_traces_hold_what_was_counted(traces: Path, name: str) -> None:
     producer, expected = GOLDEN[name]
-    trace = load(traces / name)
+    trace = loaded(traces / name)
     assert (trace.producer, counts_of(trace)) == (producer, expected)
 
 
@@ -72,7 +73,7 @@ def test_every_real_trace_holds_what_plain_json_counts(traces: Path) -> None:
     for path in sorted(traces.rglob("*")):
         readable = path.name.endswith((".json", ".json.gz", ".zip")) and path.stem != "expected"
         if readable and "partial" not in path.name:
-            assert counts_of(load(path)) == count(events_of(path)), path.name
+            assert counts_of(loaded(path)) == count(events_of(path)), path.name
 
 
 def meta(name: str, value: str, pid: int, tid: int | None = None) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from whichlayer.analysis.reader import open_trace
+from tests.support.recordings import loaded
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import GPU_WORK
 
@@ -46,7 +46,7 @@ def test_every_recording_opens_and_holds_what_is_expected(traces: Path) -> None:
     told = json.loads((traces / "expected.json").read_text())
     assert len(told) > 50
     for name, expected in told.items():
-        trace = open_trace(traces / name)
+        trace = loaded(traces / name)
         codes = {warning.code for warning in trace.warnings}
         assert ("truncated" in codes) == (not expected["parses"]), name
         if expected["parses"]:
@@ -57,7 +57,7 @@ def test_every_recording_opens_and_holds_what_is_expected(traces: Path) -> None:
 
 
 def test_parents_enclose_and_rows_of_a_lane_never_overlap(traces: Path) -> None:
-    trace = open_trace(traces / "tl_mi300_sd35_239k_events.json.gz")
+    trace = loaded(traces / "tl_mi300_sd35_239k_events.json.gz")
     rows = np.flatnonzero(trace.parent >= 0)
     parents = trace.parent[rows]
     assert (trace.start_ns[parents] <= trace.start_ns[rows]).all()
@@ -77,7 +77,7 @@ def test_arguments_on_demand_are_those_of_the_file(traces: Path, name: str) -> N
     text = gzip.decompress(data) if name.endswith(".gz") else data
     document = json.loads(text)
     events = document["traceEvents"] if isinstance(document, dict) else document
-    trace = open_trace(traces / name)
+    trace = loaded(traces / name)
     by_start: dict[tuple[str, int], list[Any]] = {}
     for event in events:
         if event.get("ph") in ("X", "B"):
