@@ -166,6 +166,14 @@ class WhichlayerApp(KeyActions):
         """Write to the terminal what is not there already."""
         super()._display(screen, difference(renderable, self.shown))
 
+    def _fatal_error(self) -> None:
+        """Let a defect end the program as one of its reader does, in one line and with its status.
+
+        Textual would print a page of local variables.
+        """
+        self.error = self.error or self._exception
+        self._close_messages_no_wait()
+
     def on_mount(self) -> None:
         """Begin to load, once the first picture is drawn."""
         for signal in (self.app_suspend_signal, self.app_resume_signal):

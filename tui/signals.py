@@ -7,8 +7,8 @@ import contextlib
 import signal
 from collections.abc import Callable
 
-#: A request to end, and a terminal that was closed.
-_NAMES = ("SIGTERM", "SIGHUP")
+#: A request to end, a terminal that was closed, and an interrupt that is no key.
+_NAMES = ("SIGTERM", "SIGHUP", "SIGINT")
 
 
 def leave_on_signals(leave: Callable[[int], object]) -> None:
