@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
+
+from tests.support import sharing_out
 
 # The same examples on every machine and in every run: a failure can be looked at again.
 settings.register_profile("repeatable", derandomize=True, deadline=None, print_blob=True)
@@ -19,6 +22,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--update-golden", action="store_true", help="write the golden files anew, then compare"
     )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """In a process of several, begin with what takes longest."""
+    if hasattr(config, "workerinput"):
+        sharing_out.begin_with_the_longest(items)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Keep together what shares something, unless another way to deal tests out is asked for."""
+    return sharing_out.scheduler(config, log) if config.option.dist == "load" else None
 
 
 @pytest.fixture(scope="session", autouse=True)
