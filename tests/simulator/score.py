@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tests.simulator.truth import SPACING, Part, Piece
@@ -79,7 +79,9 @@ def wrongly_blamed(score: Score) -> float:
     return blamed / score.window if score.window else 0.0
 
 
-def score(analysis: Analysis, pieces: Iterable[Piece], origin: int, tolerance: int = 0) -> Score:
+def score(
+    analysis: Analysis, pieces: Iterable[Piece], origin: int, tolerance: int = 0
+) -> tuple[Score, Score]:
     """Compare piece by piece inside the analysis's own window.
 
     Args:
@@ -87,39 +89,51 @@ def score(analysis: Analysis, pieces: Iterable[Piece], origin: int, tolerance: i
         pieces: what is true, times of the run.
         origin: the run's time of the trace's zero.
         tolerance: rounding of the format: stretches up to this may be spacing.
+
+    Returns:
+        The score by the product's definition of a ramp, and the one without it.
     """
     low, high = analysis.window.start_ns + origin, analysis.window.end_ns + origin
-    result = Score(window=high - low)
+    lenient, strict = Score(window=high - low), Score(window=high - low)
     gaps = analysis.gaps
-    rows = [
-        (int(gaps.start_ns[i]) + origin, int(gaps.end_ns[i]) + origin, gaps.rule(i))
-        for i in range(len(gaps))
-    ]
+    starts = (gaps.start_ns + origin).tolist()
+    ends = (gaps.end_ns + origin).tolist()
+    rules = [gaps.rule_ids[cause] for cause in gaps.cause.tolist()]
     at = 0
     for piece in pieces:
         start, end = max(piece.start, low), min(piece.end, high)
         if end <= start:
             continue
-        said: Counter[str] = Counter()
-        while at < len(rows) and rows[at][1] <= start:
+        said: dict[str, int] = {}
+        while at < len(starts) and ends[at] <= start:
             at += 1
-        for left, right, rule in rows[at:]:
-            if left >= end:
+        unsaid = end - start
+        for row in range(at, len(starts)):
+            if starts[row] >= end:
                 break
-            said[rule] += min(right, end) - max(left, start)
-        said[SPACING] += end - start - sum(said.values())
-        parts = _clipped(piece, end - start)
-        _match(parts, said, result.cause, lambda name: name, tolerance)
-        by_owner: Counter[str] = Counter()
+            told = min(ends[row], end) - max(starts[row], start)
+            said[rules[row]] = said.get(rules[row], 0) + told
+            unsaid -= told
+        said[SPACING] = said.get(SPACING, 0) + unsaid
+        by_owner: dict[str, int] = {}
         for name, ns in said.items():
-            by_owner[owner(name)] += ns
-        _match(parts, by_owner, result.owner, owner, tolerance)
-    return result
+            by_owner[owner(name)] = by_owner.get(owner(name), 0) + ns
+        for result, judged in ((lenient, piece), (strict, piece.strict())):
+            parts = _clipped(judged, end - start)
+            _match(parts, said, result.cause, _itself, tolerance)
+            _match(parts, by_owner, result.owner, owner, tolerance)
+    return lenient, strict
 
 
-def _clipped(piece: Piece, ns: int) -> list[Part]:
+def _itself(name: str) -> str:
+    return name
+
+
+def _clipped(piece: Piece, ns: int) -> Sequence[Part]:
     """The parts of a piece of which only the last ``ns`` lie in the window."""
     over = piece.end - piece.start - ns
+    if not over:
+        return piece.parts
     parts = list(piece.parts)
     for i, part in enumerate(parts):
         cut = min(over, part.ns)
@@ -129,37 +143,41 @@ def _clipped(piece: Piece, ns: int) -> list[Part]:
 
 
 def _match(
-    parts: list[Part],
-    said: Counter[str],
+    parts: Sequence[Part],
+    said: Mapping[str, int],
     table: Counter[tuple[str, str]],
     name_of: Callable[[str], str],
     tolerance: int,
 ) -> None:
     """Spend what was said on what is true: exact answers first, then accepted ones."""
-    left = Counter({name: ns for name, ns in said.items() if ns > 0})
-    open_parts: list[list[int]] = []
+    left = {name: ns for name, ns in said.items() if ns > 0}
+    rests: list[int] = []
     for part in parts:
         name = name_of(part.cause)
-        same = min(part.ns, left[name])
-        left[name] -= same
-        if part.cause not in NEUTRAL:
-            table[name, name] += same
-        open_parts.append([part.ns - same])
-    for part, rest in sorted(zip(parts, open_parts, strict=True), key=lambda p: len(p[0].accept)):
-        name = name_of(part.cause)
+        same = min(part.ns, left.get(name, 0))
+        if same:
+            left[name] -= same
+            if part.cause not in NEUTRAL:
+                table[name, name] += same
+        rests.append(part.ns - same)
+    if not any(rests):
+        return
+    for i in sorted(range(len(parts)), key=lambda i: len(parts[i].accept)):
+        part, name = parts[i], name_of(parts[i].cause)
         accept = {name_of(a) for a in part.accept}
         if part.ns <= tolerance:
             accept.add(name_of(SPACING))
-        for other in accept:
-            same = min(rest[0], left[other])
+        # In one order: what is left for the others must not hang on the hashes of a process.
+        for other in sorted(accept & left.keys()):
+            same = min(rests[i], left[other])
             left[other] -= same
-            rest[0] -= same
+            rests[i] -= same
             if part.cause not in NEUTRAL:
                 table[name, name] += same
-    for part, rest in zip(parts, open_parts, strict=True):
+    for part, rest in zip(parts, rests, strict=True):
         for other in list(left):
-            wrong = min(rest[0], left[other])
+            wrong = min(rest, left[other])
             left[other] -= wrong
-            rest[0] -= wrong
+            rest -= wrong
             if wrong:
                 table[name_of(part.cause), other] += wrong

@@ -62,16 +62,22 @@ class Piece:
 
     def strict(self) -> Piece:
         """The same, without what only the product's own definition of a ramp makes right."""
+        if not any(part.by_definition for part in self.parts):
+            return self
         parts = tuple(Part(p.ns, p.cause, p.accept - p.by_definition) for p in self.parts)
         return Piece(self.start, self.end, self.kind, parts)
 
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """The pieces of one run, and the time that taking each cause away recovers."""
+    """The pieces of one run, and the time that taking each cause away recovers.
+
+    ``shorter`` is that of the recorded stretch alone.
+    """
 
     pieces: tuple[Piece, ...]
     recovered: Mapping[str, int]
+    shorter: Mapping[str, int]
 
 
 @dataclass(slots=True)
@@ -137,14 +143,20 @@ def find_truth(program: Program, recording: Recording) -> tuple[Run, Truth]:
     single = {c: run(program, frozenset({c})) for c in causes}
     if "h2d-pageable" in causes:
         single[ASYNC] = run(program, frozenset({ASYNC}))
-    recovered = {c: full.end - r.end for c, r in single.items()}
+    without = dict(single)
     if BOUND in program.causes:
-        recovered[BOUND] = full.end - run(program, frozenset({BOUND})).end
+        without[BOUND] = run(program, frozenset({BOUND}))
+    recovered = {c: full.end - r.end for c, r in without.items()}
+    shorter = {c: _recorded(full) - _recorded(r) for c, r in without.items()}
     explain = _Explain(
         full, Idle(clean), {c: Idle(r) for c, r in single.items()}, recording, program.noted
     )
     end = full.steps[-1][1] if recording.steps else max(a.end for a in full.activities)
-    return full, Truth(tuple(explain.all(end)), recovered)
+    return full, Truth(tuple(explain.all(end)), recovered, shorter)
+
+
+def _recorded(run: Run) -> int:
+    return run.end - run.recording_start
 
 
 class _Explain:

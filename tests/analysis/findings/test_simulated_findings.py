@@ -13,9 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.simulator.actions import Program
 from tests.simulator.cases import Case, mixed
-from tests.simulator.engine import Run, run
 from tests.simulator.recording import write
 from tests.simulator.score import owner, score
 from tests.simulator.truth import Truth, find_truth
@@ -46,27 +44,15 @@ class Told:
 
 
 def play(case: Case, path: Path) -> Told:
-    program = case.program()
-    run_, truth = find_truth(program, case.recording)
-    origin = write(run_, case.recording, path, case.seed)
+    run, truth = find_truth(case.program(), case.recording)
+    origin = write(run, case.recording, path, case.seed)
     analysis = analyse(load(path))
-    worth = gains(program, run_)
+    worth = {cause: ns for cause, ns in truth.shorter.items() if owner(cause) != "none"}
     right, clear = worth_most(worth, truth, analysis)
     # How long the simulator's kernels run follows from no shapes: only gaps are planted.
     told = [one for one in analysis.findings if one.rule in cause_ids()]
     said = next((one.layer.id for one in told if one.layer.id != "none"), "")
     return Told(case, right, clear, said, off_by(analysis, truth, origin, case))
-
-
-def gains(program: Program, full: Run) -> dict[str, int]:
-    """By how much the recorded stretch shrinks without each cause that anybody owns."""
-    causes = [cause for cause in program.causes if owner(cause) != "none"]
-    length = full.end - full.recording_start
-    found = {}
-    for cause in causes:
-        without = run(program, frozenset({cause}))
-        found[cause] = length - (without.end - without.recording_start)
-    return found
 
 
 def worth_most(
@@ -98,7 +84,8 @@ def worth_most(
 
 def off_by(analysis: Analysis, truth: Truth, origin: int, case: Case) -> float:
     """By how much the owners' gaps differ from the truth, all together, of the window."""
-    found = score(analysis, truth.pieces, origin, TICK_NS if case.recording.ticks else 0)
+    tolerance = TICK_NS if case.recording.ticks else 0
+    found, _ = score(analysis, truth.pieces, origin, tolerance)
     true, said = Counter[str](), Counter[str]()
     for (one, other), ns in found.owner.items():
         true[one] += ns

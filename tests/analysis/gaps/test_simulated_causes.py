@@ -10,16 +10,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from pathlib import Path
 from statistics import fmean
 
 import pytest
 
 from tests.simulator.cases import Case, alone, herrings, mixed
-from tests.simulator.recording import write
+from tests.simulator.played import played
 from tests.simulator.score import Score, precision, recall, score, share_right, wrongly_blamed
-from tests.simulator.truth import find_truth
-from whichlayer.analysis import analyse, load
 
 SEED = 1
 TICK_NS = 2_000  # rounding of two ends in whole microseconds
@@ -33,17 +30,11 @@ def all_cases() -> Iterator[Case]:
     return chain(alone(SEED), mixed(SEED + 1, 100), herrings(SEED + 2, 3))
 
 
-def play(case: Case, path: Path) -> tuple[Score, Score]:
+def play(case: Case) -> tuple[Score, Score]:
     """The score of one case, by the product's definition of a ramp and without it."""
-    run, truth = find_truth(case.program(), case.recording)
-    origin = write(run, case.recording, path, case.seed)
-    analysis = analyse(load(path))
+    found = played(case)
     tolerance = TICK_NS if case.recording.ticks else 0
-    strict = [piece.strict() for piece in truth.pieces]
-    return (
-        score(analysis, truth.pieces, origin, tolerance),
-        score(analysis, strict, origin, tolerance),
-    )
+    return score(found.analysis, found.truth.pieces, found.origin, tolerance)
 
 
 def group_of(case: Case) -> str:
@@ -53,13 +44,13 @@ def group_of(case: Case) -> str:
 class Results:
     """Scores by group, and every case's own."""
 
-    def __init__(self, cases: Iterable[Case], path: Path) -> None:
+    def __init__(self, cases: Iterable[Case]) -> None:
         self.groups: dict[str, Score] = defaultdict(Score)
         self.strict: dict[str, Score] = defaultdict(Score)
         self.single: list[tuple[Case, Score]] = []
         for case in cases:
             group = group_of(case)
-            lenient, strict = play(case, path)
+            lenient, strict = play(case)
             self.single.append((case, lenient))
             self.groups[group].add(lenient)
             self.strict[group].add(strict)
@@ -99,8 +90,8 @@ class Results:
 
 
 @pytest.fixture(scope="module")
-def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    found = Results(all_cases(), tmp_path_factory.mktemp("simulated") / "run.pt.trace.json")
+def results() -> Results:
+    found = Results(all_cases())
     print(found.table())
     return found
 

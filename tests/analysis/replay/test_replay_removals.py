@@ -15,16 +15,14 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
-from pathlib import Path
 
 import pytest
 
 from tests.simulator.cases import Case, alone, mixed
-from tests.simulator.engine import Run, run
-from tests.simulator.recording import write
+from tests.simulator.engine import Run
+from tests.simulator.played import played
 from tests.simulator.removals import removed_runs
 from tests.support.replaying import replayer_of
-from whichlayer.analysis import analyse, load
 from whichlayer.analysis.replay.causes import NOT_REPLAYED
 
 SEED = 1
@@ -70,12 +68,11 @@ def length(found: Run, steps: bool) -> int:
     return last - min(a.start for a in activities)
 
 
-def gains(case: Case, path: Path) -> Iterator[Gain]:
+def gains(case: Case) -> Iterator[Gain]:
     """Every planted cause that the analysis found to take 1 % of the window or more."""
     program = case.program()
-    full = run(program)
-    write(full, case.recording, path, case.seed)
-    analysis = analyse(load(path))
+    found = played(case)
+    full, analysis = found.run, found.analysis
     replayer = replayer_of(analysis)
     window = analysis.window.end_ns - analysis.window.start_ns
     steps = case.recording.steps
@@ -90,12 +87,12 @@ def gains(case: Case, path: Path) -> Iterator[Gain]:
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> list[Gain]:
-    path = tmp_path_factory.mktemp("replayed") / "run.pt.trace.json"
+def found() -> Iterator[list[Gain]]:
     cases = chain(alone(SEED), mixed(SEED + 1, 60))
-    result = [gain for case in cases for gain in gains(case, path)]
+    result = [gain for case in cases for gain in gains(case)]
     print(table(result))
-    return result
+    yield result
+    played.cache_clear()  # the last to need them
 
 
 def by_cause(gains: list[Gain]) -> dict[str, list[Gain]]:
