@@ -545,6 +545,7 @@ def run_live(
     options: Options | None = None,
     *,
     name: str = "",
+    waits_for: str = "",
     local: bool = True,
 ) -> int:
     """The screen of ``whichlayer run`` and ``attach``; closes the server.
@@ -555,6 +556,7 @@ def run_live(
         recording: how windows are taken.
         options: of the analyses.
         name: what is watched, for the header; told by the program itself where empty.
+        waits_for: what is said before the program's first step.
         local: the program runs on this machine.
 
     Returns:
@@ -567,7 +569,7 @@ def run_live(
     from whichlayer.tui.live.server_feed import ServerFeed
 
     title = name or (name_of(child.command) if child is not None else "")
-    feed = ServerFeed(server, title, on_demand=not recording.every)
+    feed = ServerFeed(server, title, on_demand=not recording.every, waits_for=waits_for)
     try:
         status, app = run_feed(feed, options or Options(), child, watches_gpus=local)
     finally:

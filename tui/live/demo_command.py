@@ -25,5 +25,11 @@ def run_demo(options: Options) -> int:
     environment = {**os.environ, SOCKET_VARIABLE: str(address)}
     child = Child([sys.executable, "-m", PROGRAM], environment)
     return run_live(
-        server, child, RecorderOptions(), options, name="train.py (simulated)", local=False
+        server,
+        child,
+        RecorderOptions(),
+        options,
+        name="train.py (simulated)",
+        waits_for="a simulated training begins; its first window is here in a second or two …",
+        local=False,
     )

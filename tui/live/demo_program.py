@@ -52,6 +52,9 @@ SCRIPT: Final = (
 
 WINDOW_STEPS: Final = 2
 _STEPS_BETWEEN: Final = 40
+_FIRST_AT: Final = 2
+"""The first window comes after so many steps: nobody is to wait before an empty screen."""
+
 _STATE_EVERY_S: Final = 0.5
 _STEP_NAME = re.compile(rb"ProfilerStep#(\d+)")
 
@@ -121,7 +124,8 @@ class DemoTraining:
         self._lengths = [*self._lengths, length_us][-32:]
 
     def _answer(self, place: int) -> None:
-        due = not self._asked.paused and self._step - self._last_window >= _STEPS_BETWEEN
+        between = _STEPS_BETWEEN if self._number else _FIRST_AT
+        due = not self._asked.paused and self._step - self._last_window >= between
         if due or self._asked.record:
             self._window(self._asked.record or WINDOW_STEPS)
         self._tell(Phase.PAUSED if self._asked.paused else Phase.IDLE)

@@ -48,17 +48,20 @@ class ServerFeed(Feed):
 
     records = True
 
-    def __init__(self, server: LiveServer, name: str, *, on_demand: bool = False) -> None:
+    def __init__(
+        self, server: LiveServer, name: str, *, on_demand: bool = False, waits_for: str = ""
+    ) -> None:
         """Take the server, which its owner closes.
 
         Args:
             server: of the recorders.
             name: of the program; told by the first recorder where empty.
             on_demand: no window comes unasked.
+            waits_for: what is said before the program's first step.
         """
         super().__init__()
         self.name = name
-        self.waits_for = "waiting for the program's first step …"
+        self.waits_for = waits_for or "waiting for the program's first step …"
         self._on_demand = on_demand
         self._server = server
         self._stopped = threading.Event()

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import count
 from typing import Any, Final
 
 _EVERY_S: Final = 1.0
@@ -22,6 +23,7 @@ class Reading:
         memory_bytes, memory_total_bytes: taken by all programs, and what there is.
         watts: power drawn.
         clock_mhz: of the multiprocessors.
+        name: which it is, in place of its number: an instance of a GPU that is divided.
     """
 
     busy_percent: int | None
@@ -29,6 +31,7 @@ class Reading:
     memory_total_bytes: int | None
     watts: float | None
     clock_mhz: int | None
+    name: str = ""
 
     @property
     def text(self) -> str:
@@ -65,7 +68,9 @@ class Telemetry:
 
     def text(self, shown: int = 2) -> str:
         """All GPUs on a line, the first ones in figures; empty without any."""
-        texts = [f"GPU{number} {one.text}" for number, one in enumerate(self.readings) if one.text]
+        cards = count()
+        named = [(one.name or f"GPU{next(cards)}", one.text) for one in self.readings]
+        texts = [f"{name} {text}" for name, text in named if text]
         more = f" +{len(texts) - shown}" if len(texts) > shown else ""
         return "  ".join(texts[:shown]) + more
 
@@ -89,22 +94,56 @@ def find_driver() -> Callable[[], list[Reading]] | None:
 def _nvml() -> Callable[[], list[Reading]]:
     nvml: Any = import_module("pynvml")
     nvml.nvmlInit()
-    handles = [nvml.nvmlDeviceGetHandleByIndex(i) for i in range(nvml.nvmlDeviceGetCount())]
-    if not handles:
+    cards = nvml.nvmlDeviceGetCount()
+    if not cards:
         raise RuntimeError("no GPU")
 
-    def read(handle: Any) -> Reading:
-        memory = _asked(lambda: nvml.nvmlDeviceGetMemoryInfo(handle))
-        milliwatts = _asked(lambda: nvml.nvmlDeviceGetPowerUsage(handle))
-        return Reading(
-            _asked(lambda: int(nvml.nvmlDeviceGetUtilizationRates(handle).gpu)),
-            None if memory is None else int(memory.used),
-            None if memory is None else int(memory.total),
-            None if milliwatts is None else milliwatts / 1000,
-            _asked(lambda: int(nvml.nvmlDeviceGetClockInfo(handle, nvml.NVML_CLOCK_SM))),
-        )
+    def read() -> list[Reading]:
+        # Handles are asked for anew: a GPU that was reset has another one.
+        return [reading for index in range(cards) for reading in _nvml_readings(nvml, index)]
 
-    return lambda: [read(handle) for handle in handles]
+    return read
+
+
+def _nvml_readings(nvml: Any, index: int) -> list[Reading]:
+    """A GPU, and what it is divided into (MIG), whose memory is told each for itself."""
+    card = _asked(lambda: nvml.nvmlDeviceGetHandleByIndex(index))
+    if card is None:  # others may still be there, under their numbers
+        return [Reading(None, None, None, None, None)]
+    parts = _instances(nvml, card)
+    used, total = (None, None) if parts else _memory(nvml, card)
+    milliwatts = _asked(lambda: int(nvml.nvmlDeviceGetPowerUsage(card)))
+    whole = Reading(
+        _asked(lambda: int(nvml.nvmlDeviceGetUtilizationRates(card).gpu)),
+        used,
+        total,
+        None if milliwatts is None else milliwatts / 1000,
+        _asked(lambda: int(nvml.nvmlDeviceGetClockInfo(card, nvml.NVML_CLOCK_SM))),
+    )
+    of_parts = ((number, *_memory(nvml, part)) for number, part in parts)
+    return [whole] + [
+        Reading(None, used, total, None, None, f"GPU{index}/MIG{number}")
+        for number, used, total in of_parts
+    ]
+
+
+def _instances(nvml: Any, card: Any) -> list[tuple[int, Any]]:
+    """The instances that a GPU is divided into; none where it is not, or cannot be."""
+    mode = _asked(lambda: nvml.nvmlDeviceGetMigMode(card)[0])
+    if mode != 1:
+        return []
+    most = _asked(lambda: int(nvml.nvmlDeviceGetMaxMigDeviceCount(card))) or 0
+
+    def part(number: int) -> Any:
+        return _asked(lambda: nvml.nvmlDeviceGetMigDeviceHandleByIndex(card, number))
+
+    found = ((number, part(number)) for number in range(most))
+    return [(number, handle) for number, handle in found if handle is not None]
+
+
+def _memory(nvml: Any, handle: Any) -> tuple[int | None, int | None]:
+    memory = _asked(lambda: nvml.nvmlDeviceGetMemoryInfo(handle))
+    return (None, None) if memory is None else (int(memory.used), int(memory.total))
 
 
 def _amd() -> Callable[[], list[Reading]]:

@@ -250,7 +250,7 @@ def test_what_accelerate_launches_is_recorded(tmp_path: Path) -> None:
         *("--cpu", "--num_processes=1", "--num_machines=1", "--mixed_precision=no"),
         *("--dynamo_backend=no", "--num_cpu_threads_per_process=1"),
     ]
-    found, without = ran(path, OFTEN, launcher=launcher), plain(path, launcher=launcher)
+    found, without = ran(path, OFTEN, launcher=launcher), plain(path)
     assert (found.status, found.out) == (without.status, without.out)
     assert found.status == 0 and found.windows and found.left == []
 

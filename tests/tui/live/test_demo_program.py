@@ -57,15 +57,15 @@ def test_windows_come_through_the_server_with_steps_that_go_on(
 ) -> None:
     events = trained(server, 100)
     windows = [event.window for event in events if isinstance(event, WindowArrived)]
-    assert [(one.first_step, one.last_step) for one in windows] == [(42, 43), (85, 86)]
+    assert [(one.first_step, one.last_step) for one in windows] == [(4, 5), (47, 48), (90, 91)]
     trace = load(str(windows[1].path))
-    assert [step.number for step in trace.steps] == [85, 86]
+    assert [step.number for step in trace.steps] == [47, 48]
     assert "loss" in capsys.readouterr().out
 
     model, feed = LiveModel(), ServerFeed(server, "")
     for event in events:
         feed.apply(model, event)
-    assert [shot.label for shot in model.line] == ["steps 42–43", "steps 85–86"]
+    assert [shot.label for shot in model.line] == ["steps 4–5", "steps 47–48", "steps 90–91"]
     assert feed.name.startswith("train.py") and model.now.gone
     assert feed.title_of(model.line[1]) == "window 2"
 

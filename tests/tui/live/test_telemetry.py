@@ -49,6 +49,81 @@ def test_what_a_card_does_not_tell_is_left_out(monkeypatch: pytest.MonkeyPatch) 
     assert read is not None and read()[0].text == "12.0/80 GiB 1410 MHz"
 
 
+class Refused(Exception):
+    """As ``pynvml.NVMLError`` is no error of Python's own kinds."""
+
+
+def refuses(*arguments: Any) -> Any:
+    raise Refused("Insufficient Permissions")
+
+
+def test_whom_the_driver_lets_see_nothing_sees_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    for refused in ("nvmlInit", "nvmlDeviceGetCount"):
+        changed = module("pynvml", **{**NVML, refused: refuses})
+        monkeypatch.setitem(sys.modules, "pynvml", changed)
+        monkeypatch.setitem(sys.modules, "amdsmi", None)
+        assert find_driver() is None
+
+
+def test_a_card_that_may_not_be_asked_leaves_the_others_their_numbers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def handle(index: int) -> int:
+        return index if index else refuses()
+
+    changed = module("pynvml", **{**NVML, "nvmlDeviceGetHandleByIndex": handle})
+    monkeypatch.setitem(sys.modules, "pynvml", changed)
+    read = find_driver()
+    telemetry = Telemetry(lambda: None)
+    assert read is not None
+    telemetry.readings = tuple(read())
+    assert telemetry.text() == "GPU1 63 % 12.0/80 GiB 281 W 1410 MHz"
+
+
+def test_a_driver_that_dies_takes_its_figures_along_and_comes_back_with_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    changed = module("pynvml", **NVML)
+    monkeypatch.setitem(sys.modules, "pynvml", changed)
+    read = find_driver()
+    telemetry = Telemetry(lambda: None)
+    assert read is not None
+    texts = []
+    for broken in (False, True, False):
+        for name, function in NVML.items():
+            if name.startswith("nvmlDevice"):
+                setattr(changed, name, refuses if broken else function)
+        telemetry.readings = tuple(read())
+        texts.append(telemetry.text())
+    assert texts[1] == "" and texts[0] == texts[2] != ""
+
+
+def test_what_a_card_is_divided_into_is_told_each_for_itself(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def memory(handle: Any) -> Any:
+        return SimpleNamespace(used=(3 if handle == "part 2" else 12) << 30, total=20 << 30)
+
+    def part(card: int, number: int) -> str:
+        return f"part {number}" if number == 2 else refuses()
+
+    divided = {
+        **NVML,
+        "nvmlDeviceGetCount": lambda: 1,
+        "nvmlDeviceGetMigMode": lambda card: [1, 1],
+        "nvmlDeviceGetMaxMigDeviceCount": lambda card: 7,
+        "nvmlDeviceGetMigDeviceHandleByIndex": part,
+        "nvmlDeviceGetUtilizationRates": refuses,
+        "nvmlDeviceGetMemoryInfo": memory,
+    }
+    monkeypatch.setitem(sys.modules, "pynvml", module("pynvml", **divided))
+    read = find_driver()
+    telemetry = Telemetry(lambda: None)
+    assert read is not None
+    telemetry.readings = tuple(read())
+    assert telemetry.text() == "GPU0 281 W 1410 MHz  GPU0/MIG2 3.0/20 GiB"
+
+
 def test_amd_smi_is_read_where_there_is_no_nvml(monkeypatch: pytest.MonkeyPatch) -> None:
     smi = module(
         "amdsmi",
