@@ -55,13 +55,15 @@ def microseconds(value: object) -> Decimal | None:
     if isinstance(value, bool) or value is None:
         return None
     try:
-        found = Decimal(str(value).strip())
+        found = value if isinstance(value, Decimal) else Decimal(str(value).strip())
     except InvalidOperation:
         return None
     return found if found.is_finite() else None
 
 
 def number(value: Any) -> Any:
+    if type(value) is int:
+        return value
     text = str(value)
     return int(text) if text.removeprefix("-").isdecimal() and text.isascii() else value
 

@@ -8,12 +8,11 @@ from typing import Any
 
 import pytest
 
+from tests.support.recordings import analysed
 from whichlayer.analysis.kernels.calls import OpCall
 from whichlayer.analysis.kernels.copy_kinds import copy_kind
 from whichlayer.analysis.kernels.work import work_of
 from whichlayer.analysis.layers import Layer
-from whichlayer.analysis.pipeline import analyse
-from whichlayer.analysis.reader import open_trace
 from whichlayer.analysis.results import Analysis
 
 Judged = Callable[..., Any]
@@ -206,7 +205,7 @@ def test_faster_than_memory_is_in_doubt_and_in_no_chain(judged: Judged, call: An
 
 
 def test_mixed_precision_of_a_real_particle_model_casts_a_fifth_of_the_time(traces: Path) -> None:
-    analysis = analyse(open_trace(traces / "pt_a100pcie_particle.json"))
+    analysis = analysed(traces / "pt_a100pcie_particle.json")
     casts = [group for group in analysis.kernels if group.rule == "cast-churn"]
     assert casts
     assert all("fp16" in group.shapes and "fp32" in group.shapes for group in casts)
@@ -214,7 +213,7 @@ def test_mixed_precision_of_a_real_particle_model_casts_a_fifth_of_the_time(trac
 
 
 def test_an_eager_language_model_has_chains_and_copies(traces: Path) -> None:
-    analysis = analyse(open_trace(traces / "tl_h100_qwen.json.gz"))
+    analysis = analysed(traces / "tl_h100_qwen.json.gz")
     chained = {group.operator for group in analysis.kernels if group.rule == "unfused-elementwise"}
     assert {"aten::pow", "aten::mul"} <= chained
     assert any(group.rule == "copy-storm" and group.operator == "aten::cat"
@@ -223,5 +222,5 @@ def test_an_eager_language_model_has_chains_and_copies(traces: Path) -> None:
 
 
 def test_a_repeated_addition_is_slow_by_itself(traces: Path) -> None:
-    analysis = analyse(open_trace(traces / "tl_eval_add_poor_bandwidth.json"))
+    analysis = analysed(traces / "tl_eval_add_poor_bandwidth.json")
     assert {group.rule for group in analysis.kernels} == {"memory-bound-slow"}

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.recordings import analysed
 from whichlayer.analysis.kernels.measure import Floor, Measured
 from whichlayer.analysis.kernels.occupancy import LaunchShape, residency
 from whichlayer.analysis.kernels.peaks import match_device
@@ -16,8 +17,6 @@ from whichlayer.analysis.kernels.rules import low_occupancy, small_grid, wave_ta
 from whichlayer.analysis.kernels.ruling import rule_on
 from whichlayer.analysis.kernels.work import Work
 from whichlayer.analysis.layers import Layer
-from whichlayer.analysis.pipeline import analyse
-from whichlayer.analysis.reader import open_trace
 from whichlayer.analysis.results import Options
 
 Judged = Callable[..., Any]
@@ -184,7 +183,7 @@ def test_a_launch_without_registers_has_blocks_and_no_occupancy(judged: Judged, 
 
 
 def test_real_batch_norms_of_64_channels_fill_a_fifth_of_an_mi300x(traces: Path) -> None:
-    analysis = analyse(open_trace(traces / "tl_mi300_ddp_resnet18.json.gz"))
+    analysis = analysed(traces / "tl_mi300_ddp_resnet18.json.gz")
     found = [group for group in analysis.kernels if group.rule == "small-grid"
              and group.operator == "aten::native_batch_norm_backward"]  # fmt: skip
     slowest = max(found, key=lambda group: group.lost_ns)
@@ -195,7 +194,7 @@ def test_real_batch_norms_of_64_channels_fill_a_fifth_of_an_mi300x(traces: Path)
 
 
 def test_real_products_of_a_recommender_end_in_a_fifth_of_a_wave(traces: Path) -> None:
-    analysis = analyse(open_trace(traces / "hta_a100_dlrm_8rank_r3.json.gz"))
+    analysis = analysed(traces / "hta_a100_dlrm_8rank_r3.json.gz")
     found = [group for group in analysis.kernels if group.rule == "wave-tail"]
     assert any(group.waves == pytest.approx(1.19, abs=0.01) for group in found)
     assert all(1 < (group.waves or 0) < 4 for group in found)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.recordings import analysed
 from whichlayer.analysis.findings.near_misses import near_misses
 from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.pipeline import analyse
@@ -253,7 +254,7 @@ def test_data_that_is_copied_is_no_constant(found: Found, events: list[dict[str,
 
 
 def test_a_toy_that_makes_its_input_on_the_cpu_is_told_so(traces: Path) -> None:
-    hints = [one for one in analyse(open_trace(traces / "hta_mi250_toy.json.gz")).findings
+    hints = [one for one in analysed(traces / "hta_mi250_toy.json.gz").findings
              if one.rule == "constant-from-cpu"]  # fmt: skip
     assert [len(hint.regions) for hint in hints] == [2]
 

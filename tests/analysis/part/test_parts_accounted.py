@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.program import Program
+from tests.support.recordings import loaded
 from whichlayer.analysis import Options, analyse, load
 from whichlayer.analysis.cache import reuse
 from whichlayer.analysis.part import reading
@@ -89,7 +90,7 @@ def test_real_recordings_give_the_same_gaps(traces: Path) -> None:
     for path in sorted(traces.glob("*.json*")):
         if path.stat().st_size > 1_500_000 or path.name == "expected.json":
             continue
-        whole = load(path)
+        whole = loaded(path)
         steps = [step.number for step in whole.steps]
         if not steps:
             continue

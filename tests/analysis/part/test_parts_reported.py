@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from benchmarks.make_trace import make_trace
+from tests.support.recordings import loaded
 from whichlayer.analysis import Options, analyse, load
 from whichlayer.analysis.part import reading
 from whichlayer.analysis.part.cut import WARNING, cut
@@ -109,7 +110,7 @@ def test_samples_are_reported_alike() -> None:
     folder = Path(__file__).parents[3] / "sample_traces"
     paths = sorted(folder.glob("*.json.gz"))
     for number, path in enumerate(paths[:12]):
-        assert_same_reports(path, load(path), number % 3, 3)
+        assert_same_reports(path, loaded(path), number % 3, 3)
     assert paths
 
 
@@ -117,5 +118,5 @@ def test_real_recordings_are_reported_alike(traces: Path) -> None:
     smaller = 0
     for number, path in enumerate(sorted(traces.glob("*.json*"))):
         if path.stat().st_size <= LARGEST and path.name != "expected.json":
-            smaller += assert_same_reports(path, load(path), number % 3, 3)
+            smaller += assert_same_reports(path, loaded(path), number % 3, 3)
     assert smaller > 10
