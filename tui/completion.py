@@ -111,7 +111,8 @@ def _values() -> dict[tuple[str, str], tuple[str, ...]]:
     """What values may be: by command and name of the value, or option."""
     from whichlayer.analysis.config.schema import ANY, LAYERS
     from whichlayer.analysis.kernels.device_table import DEVICE_ROWS
-    from whichlayer.analysis.report import format_names
+    from whichlayer.analysis.report import format_names, job_csv
+    from whichlayer.analysis.report.csv_tables import TABLES
     from whichlayer.analysis.report.explanations import words
     from whichlayer.analysis.report.rule_list import every_rule, known_ids
     from whichlayer.tui.samples import sample_names
@@ -124,6 +125,7 @@ def _values() -> dict[tuple[str, str], tuple[str, ...]]:
         ("devices", "NAME"): devices,
         ("", "--device-model"): devices,
         ("", "--format"): tuple(format_names()),
+        ("", "--table"): tuple(dict.fromkeys((*TABLES, *job_csv.TABLES))),
         ("", "--no-finding"): (*every_rule(), ANY),
         ("", "--max-layer"): tuple(f"{layer}=" for layer in LAYERS),
         ("", "--peak-flops"): tuple(f"{precision}=" for precision in PRECISIONS),
