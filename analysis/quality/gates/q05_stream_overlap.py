@@ -15,6 +15,7 @@ from whichlayer.analysis.activities import Activities
 from whichlayer.analysis.errors import TraceWarning
 from whichlayer.analysis.quality.gate import Gate, Recording, device_words
 from whichlayer.analysis.text import times_text
+from whichlayer.analysis.trace.columns import Trace
 
 #: Overlap on one stream that says nothing.
 NOISE_NS = 5_000
@@ -40,9 +41,22 @@ def check(recording: Recording) -> Iterator[TraceWarning]:
                 f"{device_words(activities.number)}: activities overlap an earlier one of their "
                 f"stream, {times_text(count)}, by up to {worst / 1e3:.1f} µs (threshold "
                 f"{noise_ns / 1e3:g} µs); all are kept, each instant counts once, and the "
-                "time of a single one is uncertain",
+                f"time of a single one is uncertain{_shared(recording.trace, activities)}",
                 count,
             )
+
+
+def _shared(trace: Trace, activities: Activities) -> str:
+    """That several processes are on one stream number, which explains it; else empty."""
+    launch = activities.launch[activities.launch >= 0]
+    threads = np.unique(np.stack((activities.lane[activities.launch >= 0],
+                                  trace.lane_id[launch])), axis=1)  # fmt: skip
+    callers: dict[int, set[int | str]] = {}
+    for stream, thread in threads.T.tolist():
+        callers.setdefault(stream, set()).add(trace.lanes[thread].pid)
+    if all(len(processes) < 2 for processes in callers.values()):
+        return ""
+    return "; several processes use one stream number here (each has its own, as under MPS)"
 
 
 def _overlaps(activities: Activities, noise_ns: float) -> tuple[int, int]:

@@ -119,3 +119,17 @@ def test_one_process_may_use_a_number_again(tmp_path: Path) -> None:
     events += [call(200, 9, 20), kernel(200, 9, 30)]
     told = joined(loaded(events, tmp_path))
     assert all(mine == truth for truth, mine in told)
+
+
+def test_overlap_of_two_processes_on_one_stream_number_is_explained(tmp_path: Path) -> None:
+    events = [call(100, 1, 0), kernel(100, 1, 10), call(200, 2, 1), kernel(200, 2, 10)]
+    for one in events:
+        if one["cat"] == "kernel":
+            one["dur"] = 50
+    (warning,) = [one for one in analyse(loaded(events, tmp_path)).warnings if one.code == "Q5"]
+    assert "several processes" in warning.message
+    for one in events:
+        if one["cat"] == "cuda_runtime":
+            one["pid"] = one["tid"] = 100
+    (warning,) = [one for one in analyse(loaded(events, tmp_path)).warnings if one.code == "Q5"]
+    assert "several processes" not in warning.message
