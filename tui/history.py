@@ -22,7 +22,7 @@ class History:
         self._future: list[View] = []
 
     def note(self, old: View, new: View) -> None:
-        """Remember a view if the one after it shows another span, or other lanes."""
+        """Remember a view if the one after it shows another span, other lanes or a selection."""
         if _shown(old) != _shown(new):
             self._past = [*self._past[-self.LIMIT + 1 :], old]
             self._future.clear()
@@ -55,8 +55,13 @@ class History:
             around=then.around,
             folds=then.folds,
             order=then.order,
+            selection=then.selection,
+            anchor_ns=None,
+            clock=then.clock,
         )
 
 
 def _shown(view: View) -> tuple[object, ...]:
-    return view.port.start_ns, view.port.end_ns, view.order, dict(view.folds)
+    """What is undone; of a selection that is drawn with the mouse every move would be another."""
+    selected = view.selection is not None
+    return view.port.start_ns, view.port.end_ns, view.order, dict(view.folds), view.clock, selected

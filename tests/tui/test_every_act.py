@@ -311,6 +311,59 @@ def _labels(app: WhichlayerApp) -> list[str]:
     return text_of(app, "timeline") if len(app.screen_stack) == 1 else []
 
 
+#: Keys that change the view, the last of them at once.
+VIEW_ACTS: tuple[tuple[str, ...], ...] = (
+    ("w",), ("s",), ("a",), ("d",), ("f",), ("F",), ("full_stop", "F"), ("greater_than_sign",),
+    ("j", "j", "j", "c"), ("X",), ("circumflex_accent",), ("shift+down",), ("j", "shift+up"),
+    ("9",), ("9", "8"), ("9", "0"), ("full_stop", "V"), ("full_stop", "V", "escape"),
+    ("v", "L", "v"), ("tab", "j", "enter"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("keys", VIEW_ACTS, ids="-".join)
+async def test_every_act_on_the_view_is_undone_and_done_again(
+    keys: tuple[str, ...], trace: Trace, analysis: Analysis
+) -> None:
+    def shown(app: WhichlayerApp) -> tuple[object, ...]:
+        view = view_of(app)
+        return view.port, view.order, dict(view.folds), view.selection, view.clock
+
+    async with screen_of(trace, analysis, MEDIUM) as (app, pilot):
+        port = view_of(app).port.to(700 * US, 2_300 * US)
+        app.look_at(replace(view_of(app), port=port, cursor_ns=1_500 * US), noted=False)
+        await pilot.press(*keys[:-1])
+        await pilot.pause()
+        before = shown(app)
+        await pilot.press(keys[-1])
+        await pilot.pause()
+        after = shown(app)
+        assert after != before
+        await pilot.press("z")
+        await pilot.pause()
+        assert shown(app) == before
+        await pilot.press("Z")
+        await pilot.pause()
+        assert shown(app) == after
+
+
+async def test_a_selection_drawn_with_the_mouse_is_one_act(
+    trace: Trace, analysis: Analysis
+) -> None:
+    async with screen_of(trace, analysis, MEDIUM) as (app, pilot):
+        await pilot.press("w")
+        port = view_of(app).port
+        await pilot.mouse_down("#timeline", offset=(40, 0))
+        for x in (50, 60, 70):
+            await pilot._post_mouse_events(
+                [events.MouseMove], widget=app.query_one("#timeline"), offset=(x, 0), button=1
+            )
+        await pilot.mouse_up("#timeline", offset=(70, 0))
+        await settled(app, pilot)
+        assert view_of(app).selection is not None
+        await pilot.press("z")
+        assert view_of(app).selection is None and view_of(app).port == port
+
+
 async def test_a_click_on_the_notes_tells_of_the_quality(trace: Trace, analysis: Analysis) -> None:
     async with screen_of(trace, analysis, LARGE) as (app, pilot):
         at = app.query_one("#header").render_line(0).text.index("!")
