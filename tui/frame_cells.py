@@ -29,6 +29,10 @@ Bool = NDArray[np.bool_]
 FULL = 8
 
 
+#: Long rows have a signpost at every so many slices, a power of two.
+SIGNPOST = 16
+
+
 @dataclass(frozen=True, slots=True)
 class Cells:
     """What cells show: arrays of the shape (cells,) for one row, (rows, cells) for many.
@@ -107,19 +111,49 @@ def rasterise(rows: Sequence[Row], edges: Int64) -> Cells:
     return cells
 
 
+def _search(rows: Sequence[Row], shown: Sequence[int], edges: Int64, begun: Int64) -> None:
+    """Count the slices of some rows that begin before each edge: ``begun`` is written to."""
+    long: list[int] = []
+    for y in shown:
+        signposts = rows[y].signposts
+        if signposts is None:
+            begun[y] = rows[y].start_ns.searchsorted(edges)
+        else:
+            begun[y] = signposts.searchsorted(edges)
+            long.append(y)
+    if not long:
+        return
+    # From the last signpost before the edge to the last slice before it, by halves.
+    last = (begun[long] - 1) * SIGNPOST
+    none = last < 0
+    np.maximum(last, 0, out=last)
+    start = np.empty_like(last)
+    step = SIGNPOST // 2
+    while step:
+        ahead = last + step
+        for place, y in enumerate(long):
+            rows[y].start_ns.take(ahead[place], out=start[place], mode="clip")
+        last += (start < edges) * step
+        step //= 2
+    lengths = np.array([len(rows[y]) for y in long])[:, None]
+    np.minimum(last, lengths - 1, out=last)
+    last += 1
+    last[none] = 0
+    begun[long] = last
+
+
 def _looked_up(rows: Sequence[Row], edges: Int64) -> Edges:
     """Where the edges of all cells lie in each row."""
     shape = (len(rows), len(edges))
     begun, reach, done = (np.zeros(shape, np.int64) for _ in range(3))
     latest = np.zeros(shape, np.uint8)
     overlapping: list[int] = []
-    for y, row in enumerate(rows):
-        if row.has_own_cells or not len(row):
-            continue
-        at = row.start_ns.searchsorted(edges)
-        begun[y] = at
+    shown = [y for y, row in enumerate(rows) if not row.has_own_cells and len(row)]
+    _search(rows, shown, edges, begun)
+    for y in shown:
+        row, at = rows[y], begun[y]
         row.busy_before.take(at, out=done[y], mode="clip")
-        at -= 1  # clipped to the first slice where none has begun, which ``begun`` tells
+        at = at - 1  # clipped to the first slice where none has begun, which ``begun`` tells
         row.reach.take(at, out=reach[y], mode="clip")
         row.family.take(at, out=latest[y], mode="clip")
         if row.holder is not None:

@@ -6,15 +6,20 @@ are: a float64 instant would make ``searchsorted`` convert the whole column on e
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 from numpy.typing import NDArray
 
-from whichlayer.tui.frame_cells import Cells, rasterise
+from whichlayer.tui.frame_cells import SIGNPOST, Cells, rasterise
 from whichlayer.tui.frame_families import BLOCK
 
 Int64 = NDArray[np.int64]
 Int32 = NDArray[np.int32]
 UInt8 = NDArray[np.uint8]
+
+#: Rows of so many slices are searched by signposts: most of the time would go to waiting for memory.
+_LONG = 1 << 16
 
 #: Float64 adds up whole numbers exactly below this.
 _EXACT = 2**53
@@ -57,6 +62,11 @@ class Row:
         else:
             self.busy_before = _prefix(end_ns - start_ns)
         self.recolour(family)
+
+    @cached_property
+    def signposts(self) -> Int64 | None:
+        """The start of every sixteenth slice, close together in memory; None for short rows."""
+        return self.start_ns[::SIGNPOST].copy() if len(self) >= _LONG else None
 
     def recolour(self, family: UInt8) -> None:
         """Give every slice another colour class: uint8 (n,)."""

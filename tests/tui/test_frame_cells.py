@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from unittest.mock import patch
 
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from whichlayer.tui import frame_families
+from whichlayer.tui import frame_families, raster
 from whichlayer.tui.counter_row import CounterRow
 from whichlayer.tui.frame_cells import FULL, Cells, rasterise
 from whichlayer.tui.raster import Row
@@ -84,15 +85,13 @@ def check_cell(slices: Slices, cells: Cells, cell: int, low: int, high: int) -> 
 
 
 @settings(max_examples=60)
-@given(traces(), ports, st.sampled_from([0, 6, 10**6]))
+@given(traces(), ports, st.sampled_from([0, 6, 10**6]), st.sampled_from([1, 100, 10**6]))
 def test_rows_together_show_what_each_slice_says(
-    trace: list[Slices], port: Viewport, few: int
+    trace: list[Slices], port: Viewport, few: int, long: int
 ) -> None:
-    usual, frame_families._FEW = frame_families._FEW, few  # blocks, both, or one by one
-    try:
+    # Families by blocks, both ways, or one by one; all rows, some or none searched by signposts.
+    with patch.object(frame_families, "_FEW", few), patch.object(raster, "_LONG", long):
         cells = rasterise([row_of(slices) for slices in trace], port.edges())
-    finally:
-        frame_families._FEW = usual
     edges = port.edges().tolist()
     for y, slices in enumerate(trace):
         for cell, (low, high) in enumerate(pairwise(edges)):
