@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import pytest
 
 from tests.tui.recording import Slice, build_trace
-from whichlayer.analysis.trace.columns import Lane
+from whichlayer.analysis.trace.columns import Lane, Trace
 from whichlayer.analysis.trace.kinds import LaneKind, SliceKind
 from whichlayer.tui import listed_rows, travel
 from whichlayer.tui.carry import opened
@@ -16,13 +17,18 @@ from whichlayer.tui.lanes import Fold, ShownLane, shown_rows
 from whichlayer.tui.raster import Row
 
 
-def crowd(lanes: int) -> Document:
+@cache
+def recorded(lanes: int) -> Trace:
     places = tuple(Lane(1, tid, LaneKind.CPU_THREAD, name=f"t{tid:05}") for tid in range(lanes))
     slices: list[Slice] = []
     for tid in range(lanes):
         slices.append((tid, SliceKind.CPU_OP, "aten::mm", 10 * tid, 10 * tid + 9, 0, -1))
         slices.append((tid, SliceKind.CPU_OP, "aten::mm", 10 * tid, 10 * tid + 5, 1, -1))
-    return open_document(build_trace(slices, places))
+    return build_trace(slices, places)
+
+
+def crowd(lanes: int) -> Document:
+    return open_document(recorded(lanes))
 
 
 class Work:
