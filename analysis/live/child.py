@@ -208,7 +208,14 @@ class Child:
             Whether the program has ended, or the terminal is gone.
         """
         out, source = sys.stdout.fileno(), sys.stdin.fileno()
-        taken, self.output = self.output, lambda data: _write_all(out, data)
+        taken = self.output
+
+        def show(data: bytes) -> None:
+            _write_all(out, data)
+            if back:  # it is looked up on the screen, too
+                taken(data)
+
+        self.output = show
 
         def fit(*_: object) -> None:
             columns, rows = os.get_terminal_size(out)

@@ -108,7 +108,7 @@ def test_the_terminal_is_handed_over_until_a_key_gives_it_back(
         assert child.hand_over(b"\x1d") is False
         typist.join()
         assert termios.tcgetattr(terminal)[3] & termios.ICANON, "as it was before"
-        assert child.output == output and b"got abc" not in output.data
+        assert child.output == output and b"got abc" in output.data, "it is kept as well"
         child.kill()
         assert child.wait(PATIENCE) == 137
     os.close(ours)

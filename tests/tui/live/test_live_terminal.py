@@ -156,6 +156,38 @@ def test_a_real_program_under_run_is_recorded_when_asked(
     assert shown.leave() == 128 + 15
 
 
+def test_what_a_program_asks_is_answered_with_the_keyboard_handed_over(
+    settings: dict[str, Any],
+) -> None:
+    asks = "print('hello', input('name? '), flush=True); import time; time.sleep(900)"
+    shown = Terminal("run", "--", sys.executable, "-c", asks, **settings)
+    shown.wait_for("name?")
+    shown.press(";")
+    shown.wait_for("the keyboard is the program's")
+    shown.press("bob\r")
+    shown.wait_for("hello bob")
+    shown.press("\x1d")
+    shown.wait_for("the keyboard is the screen's again")
+    shown.wait_for("hello bob")
+    shown.press("q")
+    shown.wait_for("is still running")
+    shown.press("s")
+    assert shown.leave() == 128 + 15
+
+
+def test_what_is_piped_in_reaches_the_program_and_keys_the_screen(
+    settings: dict[str, Any],
+) -> None:
+    counts = "import sys; print('read', len(sys.stdin.read()), sys.stdin.isatty()); sys.exit(4)"
+    ours = f"{sys.executable} -m whichlayer run -- {sys.executable} -c"
+    piped = f'printf 12345 | {ours} "$0"'
+    shown = Terminal(counts, command=("sh", "-c", piped), **settings)
+    shown.wait_for("read 5 False")
+    shown.wait_for("the program has ended with status 4")
+    shown.press("q")
+    assert shown.leave() == 4
+
+
 def test_a_program_that_ends_leaves_its_status(tmp_path: Path, settings: dict[str, Any]) -> None:
     command = [sys.executable, "-c", "print('over'); raise SystemExit(3)"]
     shown = Terminal("run", "--", *command, **settings)
