@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.program import Program
+from whichlayer.analysis import Analysis
 from whichlayer.analysis.kernels.attention_chains import Part, chain_around
 
 S, D, B = 128, 32, 6
@@ -60,3 +67,39 @@ def test_the_backward_pass_has_two_products_on_each_side() -> None:
     assert chain is not None
     assert chain.offsets == (-2, -1, 0, 1, 2, 3)
     assert chain.flops == 4 * 2 * B * S * S * D
+
+
+def attention(each_us: float, folder: Path) -> Analysis:
+    """Attention of 64 heads in three operators, each so long, in two steps on an A100."""
+    program, heads = Program(), 64
+    scores, value = [heads, 1024, 1024], [heads, 1024, 256]
+    calls: tuple[tuple[str, list[list[int]], str], ...] = (
+        ("aten::bmm", [value, [heads, 256, 1024]], "ampere_bf16_s16816gemm_bf16_nn"),
+        ("aten::_softmax", [scores], "softmax_warp_forward"),
+        ("aten::bmm", [scores, value], "ampere_bf16_s16816gemm_bf16_nt"),
+    )
+    for step in range(2):
+        program.step(step, 20_000 * step, 19_000)
+        for number, (name, dims, kernel) in enumerate(calls):
+            at = 20_000 * step + 10 + 30 * number
+            told: dict[str, Any] = {"Input Dims": dims}
+            told["Input type"] = ["c10::BFloat16"] * len(dims)
+            program.operator(name, at, 20, **told)
+            program.kernel(kernel, at + 200 + (each_us + 10) * number, each_us, (at + 5, 5))
+    return program.analysis(folder)
+
+
+def test_attention_in_operators_loses_what_a_fused_one_would_not_take(tmp_path: Path) -> None:
+    analysis = attention(300, tmp_path)
+    assert {group.rule for group in analysis.kernels} == {"unfused-attention"}
+    lost_us = sum(group.lost_ns for group in analysis.kernels) / 2 / 1e3
+    # Half of what good products reach on this card (85 % of 312 TFLOP/s), and one launch.
+    fused_us = 2 * 2 * 64 * 1024 * 1024 * 256 / (0.5 * 0.85 * 312e6) + 1
+    assert lost_us == pytest.approx(900 - fused_us, rel=0.01)
+
+
+def test_attention_in_operators_that_a_fused_one_would_hardly_beat_is_left(
+    tmp_path: Path,
+) -> None:
+    rules = {group.rule for group in attention(250, tmp_path).kernels}
+    assert "unfused-attention" not in rules
