@@ -44,19 +44,34 @@ class Shown:
         line = self._lines.setdefault(y, {})
         end = x + strip.cell_length
         known = line.get(x)
-        if known is not None and known == strip:
+        if end == x or (known is not None and known == strip):
             return None
-        for other in [at for at, old in line.items() if at < end and x < at + old.cell_length]:
-            del line[other]
+        known = _taken(line, x, end)
         line[x] = strip
-        if known is None or known.cell_length < strip.cell_length:
+        if known is None:
             return x, strip
-        if known.cell_length > strip.cell_length:
-            # What is behind it is still there.
-            line[end] = known.crop(strip.cell_length)
-            known = known.crop(0, strip.cell_length)
         low, high = changed_cells(known, strip)
         return (x + low, strip.crop(low, high)) if high > low else None
+
+
+def _taken(line: dict[int, Strip], x: int, end: int) -> Strip | None:
+    """What a line is known to show from ``x`` to ``end``, taken out of it; None if not all is."""
+    parts: list[Strip] = []
+    at = x
+    for start in sorted(line):
+        old = line[start]
+        stop = start + old.cell_length
+        if start >= end or stop <= x:
+            continue
+        del line[start]
+        if start < x:
+            line[start] = old.crop(0, x - start)
+        if stop > end:
+            line[end] = old.crop(end - start)
+        if start <= at:
+            parts.append(old.crop(max(x - start, 0), min(end, stop) - start))
+            at = stop
+    return Strip.join(parts) if at >= end and parts else None
 
 
 def difference(renderable: RenderableType | None, shown: Shown) -> RenderableType | None:

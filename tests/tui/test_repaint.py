@@ -131,3 +131,22 @@ def test_of_a_line_only_the_stretch_that_changed_is_written() -> None:
     written = Difference(whole([after]), shown).render_segments(CONSOLE)
     assert "b" in written and "cursor" not in written and "right" not in written
     assert changed_cells(after, after) == (0, 0)
+
+
+def test_a_sheet_costs_its_own_area_when_it_comes_and_when_it_goes() -> None:
+    shown = Shown()
+    assert shown.note(0, 0, strip("abcdefghijkl")) is not None
+    assert shown.note(0, 0, strip("abc")) is None, "what is beside the sheet is there already"
+    opened = shown.note(3, 0, strip("SHEET", 1))
+    assert opened is not None and (opened[0], opened[1].text) == (3, "SHEET")
+    assert shown.note(8, 0, strip("ijkl")) is None
+    closed = shown.note(0, 0, strip("abcdefghijkl"))
+    assert closed is not None and (closed[0], closed[1].text) == (3, "defgh")
+    assert shown.note(0, 0, strip("abcdefghijkl")) is None
+
+
+def test_what_is_not_known_in_full_is_written_in_full() -> None:
+    shown = Shown()
+    shown.note(2, 0, strip("cd"))
+    told = shown.note(0, 0, strip("abcdef"))
+    assert told is not None and (told[0], told[1].text) == (0, "abcdef")
