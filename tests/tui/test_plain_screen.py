@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 
 import pytest
 from hypothesis import given
@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.style import Style
 from textual._compositor import LayoutUpdate
+from textual.pilot import Pilot
 
 from tests.tui.screen import LARGE, MEDIUM, SMALL, screen_of
 from whichlayer.analysis.results import Analysis
@@ -43,36 +44,46 @@ def segments_of(app: WhichlayerApp) -> list[tuple[str, Style | None]]:
     ]
 
 
-@pytest.mark.parametrize("size", [SMALL, MEDIUM, LARGE])
-@pytest.mark.parametrize("keys", SHEETS, ids=lambda keys: "-".join(keys) or "main")
-async def test_nothing_but_ascii_is_written_where_that_is_set(
-    keys: tuple[str, ...], size: tuple[int, int], trace: Trace, analysis: Analysis, only_ascii: None
-) -> None:
-    async with screen_of(trace, analysis, size) as (app, pilot):
+async def pictures(
+    app: WhichlayerApp, pilot: Pilot[int]
+) -> AsyncIterator[tuple[tuple[str, ...], list[tuple[str, Style | None]]]]:
+    """What every sheet and panel writes, one after the other on one screen."""
+    for keys in SHEETS:
         await pilot.press(*keys)
         await pilot.pause()
-        text = "".join(text for text, _ in segments_of(app))
-        assert text.isascii(), {char for char in text if not char.isascii()}
-        assert len(text) == size[0] * size[1]
+        yield keys, segments_of(app)
+        while len(app.screen_stack) > 1:
+            await pilot.press("escape")
+        await pilot.press("escape")
+        app.query_one("#timeline").focus()
+        await pilot.pause()
+
+
+@pytest.mark.parametrize("size", [SMALL, MEDIUM, LARGE])
+async def test_nothing_but_ascii_is_written_where_that_is_set(
+    size: tuple[int, int], trace: Trace, analysis: Analysis, only_ascii: None
+) -> None:
+    seen = []
+    async with screen_of(trace, analysis, size) as (app, pilot):
+        async for keys, segments in pictures(app, pilot):
+            text = "".join(text for text, _ in segments)
+            assert text.isascii(), (keys, {char for char in text if not char.isascii()})
+            assert len(text) == size[0] * size[1], keys
+            seen.append(text)
+    assert len(set(seen)) == len(SHEETS)
 
 
 @pytest.mark.parametrize("theme", ["dark", "light"])
-@pytest.mark.parametrize("keys", SHEETS, ids=lambda keys: "-".join(keys) or "main")
 async def test_no_colour_is_written_where_none_is_wanted(
-    keys: tuple[str, ...],
-    theme: str,
-    trace: Trace,
-    analysis: Analysis,
-    monkeypatch: pytest.MonkeyPatch,
+    theme: str, trace: Trace, analysis: Analysis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setattr(screen_settings, "theme", f"whichlayer-{theme}")
     async with screen_of(trace, analysis) as (app, pilot):
-        await pilot.press(*keys)
-        await pilot.pause()
-        styles = [style for text, style in segments_of(app) if style is not None]
-        assert styles
-        assert not [style for style in styles if style.color or style.bgcolor]
+        async for keys, segments in pictures(app, pilot):
+            styles = [style for _, style in segments if style is not None]
+            assert styles, keys
+            assert not [style for style in styles if style.color or style.bgcolor], keys
 
 
 async def test_bars_and_letters_are_reversed_without_colours(
