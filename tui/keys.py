@@ -88,6 +88,7 @@ _READABLE = {
     "pageup": "pgup",
     "pagedown": "pgdn",
     "colon": ":",
+    "semicolon": ";",
     "ctrl+p": "^p",
     "ctrl+c": "^c",
     "ctrl+l": "^l",
