@@ -26,8 +26,8 @@ from tests.support.replaying import replayer_of
 from whichlayer.analysis.replay.causes import NOT_REPLAYED
 
 SEED = 1
-SHARE_WITHIN = 0.95
-SHARE_AS_TOLD = 0.985
+SHARE_WITHIN = 0.97
+SHARE_AS_TOLD = 0.99
 LEAST_SHARE = 0.01  # causes below this share of the window are not replayed
 TOLERANCE = 0.10
 
