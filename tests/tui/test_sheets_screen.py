@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 from textual.pilot import Pilot
+from textual.widgets import OptionList
 
 from tests.tui.screen import MEDIUM, SMALL, ReadyLoader, text_of, view_of
 from whichlayer.analysis.results import Analysis, Options
@@ -223,6 +224,19 @@ async def test_the_palette_finds_kernels_and_steps_by_name(
     await press(screen, "enter")
     await pilot.pause()
     assert view_of(app).cursor_ns % 3_000_000 >= expected
+
+
+async def test_the_palette_finds_findings_and_opens_them(screen: Screen) -> None:
+    app, pilot = screen
+    await press(screen, "colon", *"dataloader")
+    await app.workers.wait_for_complete()
+    await pilot.pause()
+    listed = [str(option.prompt) for option in app.screen.query_one(OptionList).options]
+    assert any("finding ·" in text and "lost" in text for text in listed)
+    await press(screen, "enter")
+    await pilot.pause()
+    text = sheet_of(app)
+    assert "dataloader-wait" in text and "Regions" in text
 
 
 async def test_sheets_fit_the_smallest_screen(
