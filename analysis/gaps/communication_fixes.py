@@ -29,11 +29,16 @@ TENSOR_PARALLEL = (
     "tensor parallel: a one-shot all-reduce or one fused with the norm after it; a second "
     "micro-batch to overlap it with; fewer ranks in the group"
 )
+BARRIER = (
+    "no barrier() in the loop: all ranks and their hosts wait there for the slowest; compare the "
+    "ranks (whichlayer report FOLDER) to see which that is"
+)
 _TELLING = (SliceKind.ANNOTATION, SliceKind.PYTHON, SliceKind.CPU_OP)
 #: Kernels of a backward pass or an optimizer: all that a graph's launch shows of training.
 _TRAINS = re.compile(r"backward|bwd|dgrad|wgrad|adam", re.IGNORECASE)
 #: All-reduces that only engines of inference bring along.
 _OF_ENGINES = re.compile(r"cross_device_reduce|trtllm\w*allreduce|lamport", re.IGNORECASE)
+_BARRIER = re.compile(r"^(c10d|nccl):+\w*barrier|distributed_c10d\.py\(\d+\): \w*barrier$")
 _SHARDED = re.compile(r"FSDP|fully_shard|_fsdp", re.IGNORECASE)
 
 
@@ -46,6 +51,8 @@ def communication_fix(trace: Trace, row: int) -> str | None:
     """
     launch = int(trace.launch[row])
     up = trace.enclosing(row if launch < 0 else launch)
+    if any(_BARRIER.search(trace.name(one)) for one in (row, *up)):
+        return BARRIER
     if trains(trace) or not _joins_parts(trace.name(row), [trace.name(one) for one in up]):
         return None
     known = _OF_ENGINES.search(trace.name(row)) or _serves(trace)

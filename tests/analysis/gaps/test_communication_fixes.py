@@ -78,3 +78,16 @@ def test_a_graph_that_may_train_or_does_is_not_taken_for_a_layer(
     tmp_path: Path, other: str
 ) -> None:
     assert "bucket_cap_mb" in fix_of(in_graph("my range", other), tmp_path)
+
+
+def test_a_barrier_is_no_layer_that_is_split(tmp_path: Path) -> None:
+    program = Program()
+    program.operator("aten::mm", 0, 30)
+    program.kernel("ampere_bf16_s16816gemm", 50, 400, (10, 5))
+    program.operator("c10d::barrier", 100, 1900)
+    program.operator("nccl:all_reduce_barrier", 105, 20)
+    program.kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL", 500, 1400, (110, 5), stream=20)
+    program.operator("aten::mm", 2010, 30)
+    program.kernel("ampere_bf16_s16816gemm", 2050, 400, (2020, 5))
+    fix = fix_of(program, tmp_path)
+    assert "no barrier()" in fix and "tensor parallel" not in fix
