@@ -16,7 +16,7 @@ import msgspec
 
 from whichlayer.analysis.reader.closing import closes_array
 from whichlayer.analysis.reader.complete import Complete
-from whichlayer.analysis.reader.events import DECODE_ERRORS, Event, decode_loose
+from whichlayer.analysis.reader.events import DECODE_ERRORS, Event, decode_loose, decode_strict
 from whichlayer.analysis.reader.kineto_text import KinetoText
 from whichlayer.analysis.reader.memory import give_back_freed_memory
 from whichlayer.analysis.reader.one_event import LIST
@@ -326,8 +326,12 @@ def decode_guess(
 
 
 def _decoded(version: Repaired) -> list[Event] | None:
+    array = b"[%b]" % version.text
     try:
         check_encoding(version.text)
-        return decode_loose(b"[%b]" % version.text)
+        try:
+            return decode_strict(array)
+        except msgspec.ValidationError:
+            return decode_loose(array)
     except DECODE_ERRORS:
         return None

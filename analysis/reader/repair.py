@@ -19,6 +19,7 @@ import numpy as np
 
 from whichlayer.analysis.reader.events import DECODE_ERRORS
 from whichlayer.analysis.reader.structure import inside_strings, string_quotes
+from whichlayer.analysis.trace.columns import Int64, UInt8
 
 # A backslash that begins no escape of JSON, behind any number of such escapes.
 _BAD_ESCAPE = re.compile(
@@ -29,17 +30,21 @@ _SURROGATE = re.compile(
     rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
 )
 _ONE_ESCAPE = len(b"\\ud800")
-_BARE_WORD = re.compile(
-    rb'(?:(?<=[:\[,\s])|\A)(?!(?:true|false|null)[\s,}\]])[+-]?[A-Za-z][^\s,}\]"]*'
-)
-_CONTROLS = re.compile(rb"[\x00-\x1f]+")
+_BARE_WORD = re.compile(rb'(?!(?:true|false|null)[\s,}\]])[+-]?[A-Za-z][^\s,}\]"]*')
+_FIRST_PRINTABLE, _QUOTE_CODE = 0x20, 0x22
+#: Control characters that are no white space of JSON, by code.
+_STRANGE = ~np.isin(np.arange(_FIRST_PRINTABLE), list(b"\t\n\r"))
 _ESCAPES = tuple(b"\\u%04x" % code for code in range(0x20))
 _TO_SPACES = bytes.maketrans(
     bytes(range(0x20)), bytes(code if code in b"\t\n\r" else 0x20 for code in range(0x20))
 )
-# Commas that are one too many, and where one is missing.
-_STRAY_COMMAS = re.compile(rb",(?=\s*+[,}\]])|(?<=[\[{]),")
-_MISSING_COMMA = re.compile(rb"\}(?=\s*+\{)")
+
+_CODES = np.arange(256, dtype=np.uint8)
+_SPACES = np.isin(_CODES, list(b" \t\n\r\x0b\x0c")).astype(np.uint8)
+_BEGINS_WORD = np.isin(_CODES, list(b"+-ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"))
+_BEFORE_WORD = np.isin(_CODES, list(b":[, \t\n\r\x0b\x0c"))
+_OPENERS, _CLOSERS = list(b"[{"), list(b",}]")
+_BRACE, _BRACE_CLOSE, _COMMA = b"{},"
 _REPLACEMENT = "\ufffd"
 
 # What stands before a string's first quote and after its last one.
@@ -51,8 +56,8 @@ _CONTEXT = 64
 # Quotes that touch nothing of what surrounds strings.
 _SURELY_INSIDE = re.compile(rb'(?<![{\[,:\s\\])"(?![\s,}\]:])')
 
-#: More spots than this in one text are not repaired: it would take too long for what it gives.
-_MOST_EDITS = 1 << 16
+#: So many spots in one text are not repaired: it would take too long for what it gives.
+_MOST = (1 << 16) + 1
 
 Edit = tuple[int, int, bytes]
 
@@ -84,22 +89,13 @@ def repair(text: bytes) -> Repaired:
         valid, bad = _BAD_ESCAPE.subn(rb"\1\\\\", valid)
         valid, lone = _without_lone_surrogates(valid)
         spots += bad + lone
-    found = list(
-        islice(chain(_control_runs(valid), _words(valid), _commas(valid)), _MOST_EDITS + 1)
+    outside = _Outside(valid)
+    found = islice(
+        chain(_controls(valid, outside), _words(valid, outside), _commas(outside)), _MOST
     )
-    if not found or len(found) > _MOST_EDITS:
+    edits = list(found)
+    if not edits or len(edits) == _MOST:
         return Repaired(valid, spots)
-    inside = inside_strings(string_quotes(valid), np.array([one[0] for one in found], np.int64))
-    edits: list[Edit] = []
-    for (start, end, new), quoted in zip(found, inside.tolist(), strict=True):
-        run = valid[start:end]
-        if new is not None:
-            if not quoted:
-                edits.append((start, end, new))
-        elif quoted:
-            edits.append((start, end, b"".join([_ESCAPES[code] for code in run])))
-        elif run.strip(b"\t\n\r"):
-            edits.append((start, end, run.translate(_TO_SPACES)))
     return Repaired(_edited(valid, edits), spots + len(edits))
 
 
@@ -176,19 +172,83 @@ def first_difference(before: bytes, after: bytes) -> int:
     return int(different[0]) if len(different) else length
 
 
-def _control_runs(text: bytes) -> Iterator[tuple[int, int, bytes | None]]:
-    return ((*found.span(), None) for found in _CONTROLS.finditer(text))
+class _Outside:
+    """What of a text stands outside of strings; quotes count as neither.
+
+    Attributes:
+        characters: uint8 (n,), of the whole text.
+        quotes: int64 (m,), those that open and close strings.
+        at: int64 (k,), where characters stand outside that are no white space.
+        of: uint8 (k,), these characters.
+    """
+
+    def __init__(self, text: bytes) -> None:
+        self.characters = np.frombuffer(text, np.uint8)
+        self.quotes = string_quotes(text)
+        opened = np.zeros(len(text), np.uint8)
+        opened[self.quotes] = 1
+        inside = np.bitwise_xor.accumulate(opened)
+        self.at = np.flatnonzero((inside | _SPACES[self.characters]) == 0)
+        self.of: UInt8 = self.characters[self.at]
+
+    def before(self, at: Int64) -> UInt8:
+        """The character right before each place, a comma at the beginning."""
+        found = self.characters[np.maximum(at - 1, 0)]
+        found[at == 0] = _COMMA
+        return found
+
+    def next_of(self, row: Int64) -> UInt8:
+        """The character behind each of those outside, or the quote behind it; 0 at the end."""
+        behind = np.append(self.of[1:], 0)[row]
+        # A string in between begins before the next of them, or after the last.
+        ahead = np.searchsorted(self.quotes, self.at[row])
+        quote = np.append(self.quotes, len(self.characters))[ahead]
+        following = np.append(self.at[1:], len(self.characters))[row]
+        behind[quote < following] = _QUOTE_CODE
+        return behind
 
 
-def _words(text: bytes) -> Iterator[tuple[int, int, bytes | None]]:
-    return ((*found.span(), b"null") for found in _BARE_WORD.finditer(text))
+def _controls(text: bytes, outside: _Outside) -> Iterator[Edit]:
+    """Runs of control characters in strings, and outside of them such as are no white space."""
+    at = np.flatnonzero(outside.characters < _FIRST_PRINTABLE)
+    if not len(at):
+        return
+    first = np.flatnonzero(np.diff(at, prepend=-2) != 1)
+    behind = np.append(first[1:], len(at)) - 1
+    quoted = inside_strings(outside.quotes, at[first])
+    strange = np.logical_or.reduceat(_STRANGE[outside.characters[at]], first)
+    for row in np.flatnonzero(quoted | strange).tolist():
+        start, end = int(at[first[row]]), int(at[behind[row]]) + 1
+        run = text[start:end]
+        if quoted[row]:
+            yield start, end, b"".join([_ESCAPES[code] for code in run])
+        else:
+            yield start, end, run.translate(_TO_SPACES)
 
 
-def _commas(text: bytes) -> Iterator[tuple[int, int, bytes | None]]:
-    for found in _STRAY_COMMAS.finditer(text):
-        yield (*found.span(), b" ")
-    for found in _MISSING_COMMA.finditer(text):
-        yield (*found.span(), b"},")
+def _words(text: bytes, outside: _Outside) -> Iterator[Edit]:
+    """Bare words, other than those of JSON."""
+    begins = np.flatnonzero(_BEGINS_WORD[outside.of])
+    at = outside.at[begins]
+    done = 0
+    for place in at[_BEFORE_WORD[outside.before(at)]].tolist():
+        found = _BARE_WORD.match(text, place) if place >= done else None
+        if found:
+            done = found.end()
+            yield place, done, b"null"
+
+
+def _commas(outside: _Outside) -> Iterator[Edit]:
+    """Commas that are one too many, and where one is missing."""
+    rows = np.flatnonzero(outside.of == _COMMA)
+    opened = np.isin(outside.before(outside.at[rows]), _OPENERS) & (outside.at[rows] > 0)
+    stray = rows[np.isin(outside.next_of(rows), _CLOSERS) | opened]
+    for place in outside.at[stray].tolist():
+        yield place, place + 1, b" "
+    rows = np.flatnonzero(outside.of == _BRACE_CLOSE)
+    missing = rows[outside.next_of(rows) == _BRACE]
+    for place in outside.at[missing].tolist():
+        yield place, place + 1, b"},"
 
 
 def _without_lone_surrogates(text: bytes) -> tuple[bytes, int]:
