@@ -12,7 +12,7 @@ from typing import Any, Final
 _TAIL: Final = 1 << 16
 """So much of a trace's end is looked at for the end of its events."""
 
-OTHER_THREADS: Final = "Python threads without operators, whichlayer's recorder among them"
+OTHER_THREADS: Final = "recorder and other Python threads without operators"
 _LAST: Final = 1 << 29
 
 
