@@ -62,6 +62,10 @@ class Row:
         else:
             self.busy_before = _prefix(end_ns - start_ns)
         self.recolour(family)
+        if len(slices) >= _LONG:  # the first frame is not to wait for it
+            _ = self.signposts
+            if self.holder is None and len(self.codes) > 1:
+                self.family_blocks()
 
     @cached_property
     def signposts(self) -> Int64 | None:

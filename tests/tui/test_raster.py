@@ -3,9 +3,11 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from whichlayer.tui import raster
 from whichlayer.tui.frame_cells import FULL
 from whichlayer.tui.raster import Row
 from whichlayer.tui.viewport import Viewport
@@ -172,3 +174,13 @@ def test_columns_keep_their_type_for_the_search() -> None:
     """Edges of another type would make every search convert the whole column."""
     assert Viewport.over(0, 10**9, 180).edges().dtype == np.int64
     assert row_of([(1, 2, 0)]).start_ns.dtype == np.int64
+
+
+def test_long_rows_are_ready_for_their_first_frame(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows are made beside the screen's thread, frames on it."""
+    monkeypatch.setattr(raster, "_LONG", 3)
+    row = row_of([(10 * i, 10 * i + 5, i % 2) for i in range(40)])
+    blocks = row._family_times
+    assert "signposts" in row.__dict__ and blocks is not None
+    row.cells(np.array([0, 200, 400], np.int64))
+    assert row._family_times is blocks
