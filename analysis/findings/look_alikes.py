@@ -24,8 +24,8 @@ _UNNAMED = (
     "recorded"
 )
 _COLLECTOR = (
-    "a pause of the garbage collector in this code would look the same: torch 2.9 and newer record "
-    "it where stacks and record_python_gc_info are on"
+    "no garbage collection is recorded here: where the recorder leaves them out (torch before 2.9, or "
+    "without record_python_gc_info) a pause of the collector looks the same"
 )
 _WORKERS = (
     "recoverable if the loader's worker processes keep up with a faster step: what they need for a "
@@ -45,8 +45,7 @@ def with_look_alikes(analysis: Analysis, finding: Finding) -> Finding:
             return replace(finding, evidence=(*finding.evidence, _CALLS_ALONE), confidence=sure)
         return _with(finding, _UNNAMED) if _hides_optimizers(trace) else finding
     if finding.rule == "python-overhead" and finding.where.file is not None:
-        told = any(gc_pause.marks(text, SliceKind.PYTHON, "") for text in trace.strings)
-        return finding if told else _with(finding, _COLLECTOR)
+        return finding if _collects(analysis) else _with(finding, _COLLECTOR)
     return finding
 
 
@@ -55,6 +54,17 @@ def _hides_optimizers(trace: Trace) -> bool:
     trains = any(_BACKWARD.search(text) for text in trace.strings)
     named = any(_OPTIMIZER.search(text) for text in trace.strings)
     return trains and not named and not holds_stacks(trace)
+
+
+def _collects(analysis: Analysis) -> bool:
+    """Whether a garbage collection is recorded in the window."""
+    trace, window = analysis.trace, analysis.window
+    names = [
+        i for i, text in enumerate(trace.strings) if gc_pause.marks(text, SliceKind.PYTHON, "")
+    ]
+    rows = np.flatnonzero(np.isin(trace.name_id, names)) if names else np.empty(0, np.intp)
+    inside = (trace.start_ns[rows] < window.end_ns) & (trace.end_ns[rows] > window.start_ns)
+    return bool(inside.any())
 
 
 def _with(finding: Finding, line: str) -> Finding:
