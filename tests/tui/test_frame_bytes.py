@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 from textual._compositor import CompositorUpdate
+from textual.app import App
 
 from tests.tui.recording import build_trace
 from tests.tui.screen import LARGE, MEDIUM, ReadyLoader, text_of
@@ -20,9 +21,11 @@ from whichlayer.tui.app import WhichlayerApp
 from whichlayer.tui.document import open_document, with_analysis
 from whichlayer.tui.loading import Loading, Stage
 from whichlayer.tui.messages import DocumentOpened, LoadProgressed
+from whichlayer.tui.repaint import difference
 from whichlayer.tui.widgets.verdict_line import VerdictLine
 
 CONSOLE = Console(color_system="256", force_terminal=True, legacy_windows=False)
+NAMES = {"?": "question_mark", "@": "at", "!": "exclamation_mark", ":": "colon"}
 STREAMS, THREADS, SLICES = 10, 18, 3000
 LENGTH = 10**9
 
@@ -36,6 +39,18 @@ class CountedApp(WhichlayerApp):
         if isinstance(renderable, CompositorUpdate) and not self._batch_count:
             self.sent += len(renderable.render_segments(CONSOLE).encode())
         super()._display(screen, renderable)
+
+
+class WrittenApp(WhichlayerApp):
+    """Counts the bytes that a terminal is sent: what differs from what it shows."""
+
+    sent = 0
+
+    def _display(self, screen: Any, renderable: Any) -> None:
+        update = difference(renderable, self.shown)
+        if isinstance(update, CompositorUpdate) and not self._batch_count:
+            self.sent += len(update.render_segments(CONSOLE).encode())
+        App._display(self, screen, renderable)
 
 
 def crowded_trace() -> Trace:
@@ -122,6 +137,30 @@ async def test_a_cursor_move_costs_little_and_rest_costs_nothing(
         app.look_at(app.look) if app.look else None
         await pilot.pause()
         assert app.sent == 0
+
+
+@pytest.mark.parametrize(("size", "most"), [(MEDIUM, 24_000), (LARGE, 45_000)])
+async def test_sheets_come_and_go_within_the_budget_of_a_frame(
+    crowded: tuple[Trace, Analysis], size: tuple[int, int], most: int
+) -> None:
+    trace, analysis = crowded
+    loader = ReadyLoader("a.json", Options(), lambda p, progress: trace, lambda t, o: analysis)
+    app = WrittenApp(loader)
+    async with app.run_test(size=size) as pilot:
+        await pilot.pause()
+        await pilot.pause()
+        total = 0
+        for key in ("?", "A", "I", "K", "@", "o", "!", ":"):
+            for name in (NAMES.get(key, key), "escape"):
+                app.sent = 0
+                await pilot.press(name)
+                await app.workers.wait_for_complete()
+                await pilot.pause()
+                await pilot.pause()
+                assert app.sent <= most, (key, name)
+                total += app.sent
+            assert len(app.screen_stack) == 1, key
+        assert total > most, "sheets were opened"
 
 
 async def test_a_second_of_analysing_costs_a_few_bytes_and_none_when_it_is_over(
