@@ -78,8 +78,9 @@ def sync_fix(trace: Trace, row: int) -> str | None:
 
     Args:
         trace: the recording.
-        row: the call, or the slice that holds it.
+        row: the call, the slice that holds it, or the copy that it makes.
     """
+    row = int(trace.launch[row]) if trace.launch[row] >= 0 else row
     up = trace.enclosing(row)
     for name in (trace.name(one) for one in (row, *up)):
         for pattern, fix in _BY_NAME:

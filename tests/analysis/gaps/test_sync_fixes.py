@@ -54,8 +54,10 @@ TO = ["aten::to", "aten::_to_copy", "aten::copy_"]
 def test_the_fix_is_of_what_waits(
     around: list[str], call: str, copy: str, says: str, never: str, tmp_path: Path
 ) -> None:
-    told = sync_fix(*waiting(tmp_path, around, call, copy))
-    assert told is not None and says in told and never not in told
+    trace, row = waiting(tmp_path, around, call, copy)
+    copies = [at for at in range(len(trace)) if copy and trace.name(at) == copy]
+    for told in (sync_fix(trace, at) for at in (row, *copies)):
+        assert told is not None and says in told and never not in told
 
 
 @pytest.mark.parametrize(
