@@ -14,8 +14,12 @@ import numpy as np
 from whichlayer.analysis.communication.collective_kinds import (
     ALL_GATHER,
     ALL_REDUCE,
+    ALL_TO_ALL,
+    COMBINE,
+    DISPATCH,
     OTHER,
     REDUCE_SCATTER,
+    SEND_RECEIVE,
     kind_of,
 )
 from whichlayer.analysis.gaps.remembered import once_per_trace
@@ -29,6 +33,10 @@ TENSOR_PARALLEL = (
     "tensor parallel: a one-shot all-reduce or one fused with the norm after it; a second "
     "micro-batch to overlap it with; fewer ranks in the group"
 )
+EXCHANGE = (
+    "overlap the exchange: start it as soon as its data is there, and run what does not need it (the "
+    "dense part, a second micro-batch) meanwhile; fewer bytes (narrower type), even splits"
+)
 BARRIER = (
     "no barrier() in the loop: all ranks and their hosts wait there for the slowest; compare the "
     "ranks (whichlayer report FOLDER) to see which that is"
@@ -38,6 +46,8 @@ _TELLING = (SliceKind.ANNOTATION, SliceKind.PYTHON, SliceKind.CPU_OP)
 _TRAINS = re.compile(r"backward|bwd|dgrad|wgrad|adam", re.IGNORECASE)
 #: All-reduces that only engines of inference bring along.
 _OF_ENGINES = re.compile(r"cross_device_reduce|trtllm\w*allreduce|lamport", re.IGNORECASE)
+_VAGUE = (OTHER, SEND_RECEIVE)
+_EXCHANGES = (ALL_TO_ALL, DISPATCH, COMBINE)
 _BARRIER = re.compile(r"^(c10d|nccl):+\w*barrier|distributed_c10d\.py\(\d+\): \w*barrier$")
 _SHARDED = re.compile(r"FSDP|fully_shard|_fsdp", re.IGNORECASE)
 
@@ -53,6 +63,8 @@ def communication_fix(trace: Trace, row: int) -> str | None:
     up = trace.enclosing(row if launch < 0 else launch)
     if any(_BARRIER.search(trace.name(one)) for one in (row, *up)):
         return BARRIER
+    if _kind(trace.name(row), [trace.name(one) for one in up]) in _EXCHANGES:
+        return EXCHANGE
     if trains(trace) or not _joins_parts(trace.name(row), [trace.name(one) for one in up]):
         return None
     known = _OF_ENGINES.search(trace.name(row)) or _serves(trace)
@@ -61,11 +73,15 @@ def communication_fix(trace: Trace, row: int) -> str | None:
 
 def _joins_parts(name: str, around: list[str]) -> bool:
     """Whether an all-reduce, or the all-gather or reduce-scatter of a sharded sequence."""
-    kind = kind_of(name)
-    if kind == OTHER:
-        kind = next((found for found in map(kind_of, around) if found != OTHER), OTHER)
+    kind = _kind(name, around)
     sharded = any(_SHARDED.search(one) for one in (name, *around))
     return kind == ALL_REDUCE or (kind in (ALL_GATHER, REDUCE_SCATTER) and not sharded)
+
+
+def _kind(name: str, around: list[str]) -> str:
+    """What a collective is, by its kernel, else by the operators and marks around its launch."""
+    kinds = (kind_of(one) for one in (name, *around))
+    return next((kind for kind in kinds if kind not in _VAGUE), OTHER)
 
 
 def _forward_is_seen(trace: Trace, rows: list[int]) -> bool:

@@ -91,3 +91,16 @@ def test_a_barrier_is_no_layer_that_is_split(tmp_path: Path) -> None:
     program.kernel("ampere_bf16_s16816gemm", 2050, 400, (2020, 5))
     fix = fix_of(program, tmp_path)
     assert "no barrier()" in fix and "tensor parallel" not in fix
+
+
+def test_an_exchange_is_no_matter_of_buckets(tmp_path: Path) -> None:
+    program = Program()
+    program.operator("aten::mm", 0, 30)
+    program.kernel("ampere_bf16_s16816gemm", 50, 400, (10, 5))
+    program.operator("nccl:all_to_all", 100, 40)
+    program.kernel("ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t", 500, 1400, (110, 5), stream=20)
+    program.operator("MmBackward0", 200, 60)
+    program.operator("aten::mm", 210, 30)
+    program.kernel("ampere_bf16_s16816gemm", 1950, 400, (220, 5))
+    fix = fix_of(program, tmp_path)
+    assert "overlap the exchange" in fix and "bucket" not in fix
