@@ -58,6 +58,8 @@ from whichlayer.tui.widgets.verdict_line import VerdictLine
 
 # What the first picture does without comes with the panes: it brings NumPy.
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
     from textual.command import Provider
 
     from whichlayer.analysis.options import Options
@@ -381,6 +383,8 @@ class WhichlayerApp(KeyActions):
 
         self._subject = message.subject
         self._tell_region()
+        calls = message.subject.rows if isinstance(message.subject, KernelGroup) else None
+        self._light_calls(calls)
         if isinstance(message.subject, KernelGroup) and not self.query_one("#region").display:
             self.say(clean(message.subject.why))
 
@@ -389,6 +393,13 @@ class WhichlayerApp(KeyActions):
         if self.focused is not None and self.focused.id in ("timeline", "gaps"):
             self._subject = None
             self._tell_region()
+            self._light_calls(None)
+
+    def _light_calls(self, rows: NDArray[np.int32] | None) -> None:
+        """Light the calls of a kernel that is chosen in the table."""
+        from whichlayer.tui.widgets.timeline import Timeline
+
+        self.screen_stack[0].query_one(Timeline).light_calls(rows)
 
     @property
     def _cells(self) -> int:

@@ -19,10 +19,12 @@ from whichlayer.tui import travel
 from whichlayer.tui.app import WhichlayerApp
 from whichlayer.tui.colours import DARK, LIGHT, SAFE, SAFE_LIGHT
 from whichlayer.tui.keys import current_keys
+from whichlayer.tui.palette import HIT
 from whichlayer.tui.sections import SECTIONS
 from whichlayer.tui.view import View
 from whichlayer.tui.widgets.footer import Footer
 from whichlayer.tui.widgets.help_screen import HelpScreen
+from whichlayer.tui.widgets.timeline import Timeline
 
 US = 1000
 Screen = tuple[WhichlayerApp, Pilot[int]]
@@ -463,3 +465,20 @@ async def test_following_a_device_of_the_heatmap_shows_that_device(screen: Scree
     view = await press(screen, "R", "R", "enter")
     assert view.device == 0
     assert (view.port.start_ns, view.port.end_ns) == (window.start_ns, window.end_ns)
+
+
+async def test_a_row_of_the_kernel_table_lights_its_calls(screen: Screen) -> None:
+    app = screen[0]
+    timeline = app.query_one(Timeline)
+    lit = timeline.palette.timeline[HIT]
+
+    def lit_names() -> list[str]:
+        return [s.text.strip() for s in timeline.render_line(0) if s.style == lit]
+
+    assert not lit_names()
+    await press(screen, "tab", "tab", "tab")
+    assert len(lit_names()) == 3 and all("ampere" in name for name in lit_names())
+    await press(screen, "j")
+    assert len(lit_names()) == 3 and all("add" in name for name in lit_names())
+    await press(screen, "escape")
+    assert not lit_names()

@@ -97,7 +97,7 @@ class KernelTable(Panel):
         "reason in the region pane. "
         f"by: the layer that owns what is lost, ? where no rule explains it, {UNKNOWN} where the "
         "kernel is not judged. Of rows with one name the shapes, dimmed, tell them apart. "
-        "Enter: the longest call."
+        "The calls of the chosen row are lit on the timeline. Enter: the longest call."
     )
 
     def __init__(self, *, id: str | None = None) -> None:

@@ -38,10 +38,14 @@ if TYPE_CHECKING:  # there is no search before someone types one
     from whichlayer.tui.colour_by import Colouring
 
 Int64 = NDArray[np.int64]
+Int32 = NDArray[np.int32]
 Bool = NDArray[np.bool_]
 
 #: Bytes that lighting the hits of a row may cost.
 _HIT_BYTES = 16 * RUN_BYTES
+
+#: The same of the calls of a kernel, which lie in few rows.
+_CALL_BYTES = 96 * RUN_BYTES
 
 #: Rows kept in sight above and below the cursor's row.
 _MARGIN = 1
@@ -73,6 +77,7 @@ class Timeline(TimePane, can_focus=True):
         self._drawn = Strips()
         self._labels: dict[tuple[int, bool, int], Segment] = {}
         self._hits: Hits | None = None
+        self._calls: Int32 | None = None
         self._chain: tuple[Chain, int] | None = None
         self._chain_lines: dict[int, LineMarks] | None = None
         self._hits_of: dict[Row, tuple[Int64, Int64]] = {}
@@ -133,6 +138,14 @@ class Timeline(TimePane, can_focus=True):
             self._hits, self._hits_of = hits, {}
             self._strips.clear()
             self.refresh()
+
+    def light_calls(self, calls: Int32 | None) -> None:
+        """Light these slices (trace rows) in place of what a search found; None for none."""
+        if calls is None and self._calls is None:
+            return
+        self._calls, self._hits_of = calls, {}
+        self._strips.clear()
+        self.refresh()
 
     def colour(self, by: ColourBy) -> None:
         """Let the colours of bars tell something else."""
@@ -383,15 +396,21 @@ class Timeline(TimePane, can_focus=True):
 
     def _lit_cells(self, row: Row, port: Viewport) -> Bool | None:
         """The cells of a row that hold hits; where they are strewn all over, none is lit."""
-        if self._hits is None or isinstance(row, CounterRow | InstantRow):
+        calls, hits = self._calls, self._hits
+        if (calls is None and hits is None) or isinstance(row, CounterRow | InstantRow):
             return None
         mine = self._hits_of.get(row)
         if mine is None:
-            found = np.flatnonzero(self._hits.mask[row.slices])
+            if calls is not None:
+                found = np.flatnonzero(np.isin(row.slices, calls))
+            else:
+                assert hits is not None
+                found = np.flatnonzero(hits.mask[row.slices])
             mine = self._hits_of[row] = (row.start_ns[found], row.end_ns[found])
         cells = cells_covered(*mine, port)
         runs = int(np.count_nonzero(cells[1:] != cells[:-1]))
-        return cells if cells.any() and runs * RUN_BYTES <= _HIT_BYTES else None
+        most = _HIT_BYTES if calls is None else _CALL_BYTES
+        return cells if cells.any() and runs * RUN_BYTES <= most else None
 
     def _label(self, index: int, view: View) -> Segment:
         key = (index, index == view.row, self.label_cells)
