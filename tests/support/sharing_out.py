@@ -8,13 +8,11 @@ begins, so that no process is left with it at the end.
 from __future__ import annotations
 
 from functools import cache
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
-
-if TYPE_CHECKING:
-    from xdist.scheduler import LoadScopeScheduling
 
 ROOT = Path(__file__).parents[2]
 
@@ -57,13 +55,9 @@ def begin_with_the_longest(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: _FIRST.get(unit_of(item.nodeid), len(_FIRST)))
 
 
-def scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling:
+def scheduler(config: pytest.Config, log: Any) -> Any:
     """Deals out whole units in the order in which they were collected."""
-    from xdist.scheduler import LoadScopeScheduling
-
-    class Units(LoadScopeScheduling):
-        def _split_scope(self, nodeid: str) -> str:
-            return unit_of(nodeid)
-
     config.option.loadscopereorder = False
-    return Units(config, log)
+    found: Any = import_module("xdist.scheduler").LoadScopeScheduling(config, log)
+    found._split_scope = unit_of
+    return found
