@@ -482,3 +482,14 @@ async def test_a_row_of_the_kernel_table_lights_its_calls(screen: Screen) -> Non
     assert len(lit_names()) == 3 and all("add" in name for name in lit_names())
     await press(screen, "escape")
     assert not lit_names()
+
+
+async def test_the_cursor_of_the_heatmap_drives_the_timeline(screen: Screen) -> None:
+    before = await press(screen, "w", "w", "tab")
+    after = await press(screen, "j", "home", "l")
+    assert 0 <= after.cursor_ns < 1_000_000, "home is the first row"
+    second = await press(screen, "j")
+    assert 1_000_000 <= second.cursor_ns < 1_400_000 and second.port.shows(second.cursor_ns)
+    assert second.port.span_ns == before.port.span_ns, "the zoom stays"
+    right = await press(screen, *["l"] * 12)
+    assert right.cursor_ns > second.cursor_ns

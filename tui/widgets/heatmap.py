@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from textual.strip import Strip
 
 from whichlayer.analysis.layers import Layer
 from whichlayer.tui.deferred import Deferred
-from whichlayer.tui.messages import SpanOpened
+from whichlayer.tui.messages import Looked, SpanOpened
 from whichlayer.tui.view import View
 from whichlayer.tui.widgets.pane import Piece, shortened, strip_of
 from whichlayer.tui.widgets.panel import Panel
@@ -46,7 +47,7 @@ class Heatmap(Panel):
         "R shows a row for each stream of the device, or for each device, instead. "
         "The shade of a cell is the share of it spent in gaps, of a stream while it ran nothing "
         "itself; the letter is the owner of most of that, a capital from half of the cell on. "
-        "Enter: go there."
+        "Its cursor takes the timeline's along; enter shows the whole row there."
     )
 
     def __init__(self, *, id: str | None = None) -> None:
@@ -97,11 +98,26 @@ class Heatmap(Panel):
         self.column = min(max(self.column + columns, 0), self.columns - 1)
         self.choose(self.chosen + rows)
 
+    def choose(self, line: int) -> None:
+        """Put the cursor on a row, and the timeline's on the largest gap of the cell."""
+        super().choose(line)
+        here = self._here()
+        if here is not None and self.view is not None:
+            row, time = here
+            self.post_message(Looked(replace(self.view.at(time), device=row.device)))
+
     def follow(self) -> None:
         """Show the chosen row on the timeline, the cursor on the largest gap of the cell."""
+        here = self._here()
+        if here is not None:
+            row, time = here
+            self.post_message(SpanOpened(row.start_ns, row.end_ns, time, row.device))
+
+    def _here(self) -> tuple[HeatRow, int] | None:
+        """The chosen row, and the middle of the largest gap in the cell or of the cell."""
         heat = self._map()
         if heat is None or self.document is None or self.document.analysis is None:
-            return
+            return None
         rows, cells = heat
         row = rows[self.chosen]
         gap = int(cells.largest[self.chosen, self.column])
@@ -109,7 +125,7 @@ class Heatmap(Panel):
         if gap >= 0:
             gaps = self.document.analysis.gaps
             low, high = max(low, int(gaps.start_ns[gap])), min(high, int(gaps.end_ns[gap]))
-        self.post_message(SpanOpened(row.start_ns, row.end_ns, (low + high) // 2, row.device))
+        return row, (low + high) // 2
 
     def render_line(self, y: int) -> Strip:
         """One row: its label, its cells, its idle share."""
@@ -136,7 +152,7 @@ class Heatmap(Panel):
         if heat is None or y < 0 or row >= len(heat[0]):
             return
         self.column = min(max(x - self._label_room, 0), self.columns - 1)
-        self.choose(row)
+        super().choose(row)
         self.follow()
 
     def _cells(self, cells: Heat, index: int, chosen: bool) -> list[Piece]:
