@@ -27,13 +27,18 @@ LONG = (
     "tests/analysis/live/test_live_programs.py",
     "tests/analysis/part/test_reading_parts.py",
     "tests/tui/live/test_live_terminal.py",
-    "tests/tui/live/test_run_command.py",
+    "tests/tui/test_terminal.py",
     "tests/tui/test_keys_on_screen.py",
     "tests/analysis/reader/test_sharing.py",
+    "tests/tui/live/test_run_command.py",
     "tests/analysis/findings/test_simulated_findings.py",
+    "tests/tui/test_search_screen.py",
+    "tests/tui/test_plain_screen.py",
     "tests/tui/test_leaving_early.py",
     "tests/analysis/reader/test_nsight_damage.py",
     "tests/tui/test_lanes_screen.py",
+    "tests/tui/test_panes.py",
+    "tests/analysis/reader/test_read_so_far.py",
 )
 
 _FIRST = {name: place for place, name in enumerate((*SHARED.values(), *LONG))}
