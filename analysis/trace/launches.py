@@ -9,7 +9,7 @@ import numpy as np
 
 from whichlayer.analysis.trace.columns import Bool, Int32, Int64, UInt8
 from whichlayer.analysis.trace.kinds import GPU_WORK, SliceKind
-from whichlayer.analysis.trace.shared_numbers import settle, shared
+from whichlayer.analysis.trace.shared_numbers import foreign, settle, shared
 
 
 class Callers(NamedTuple):
@@ -66,8 +66,10 @@ def join_launches(
             start_ns[calls], first[several], behind[several], start_ns[work[several]]
         )
     launch[work[found]] = calls[chosen[found]]
-    if callers is not None and bool(several.any()):
-        _by_process(launch, work, calls, correlation, external_id, start_ns, callers)
+    if callers is not None:
+        if bool(several.any()):
+            _by_process(launch, work, calls, correlation, external_id, start_ns, callers)
+        launch[foreign(launch, callers.process, callers.lane)] = -1
     return launch
 
 
@@ -87,6 +89,7 @@ def _by_process(
     work = work[np.isin(number[work], doubtful)]
     calls = calls[np.isin(number[calls], doubtful)]
     launch[work] = -1
+    launch[foreign(launch, callers.process, callers.lane)] = -1
     if len(work):
         launch[work] = settle(
             work, calls, number, external_id, start_ns, callers.process, callers.lane,

@@ -5,7 +5,8 @@ were merged, one recorder for two programs), a number may name a call of each of
 is taken on trust. What tells, in this order: calls that cannot launch work, calls that began
 after the activity, and ``External id`` where just some of the calls share the activity's; that
 each call launches one activity, where there are as many of both; and whose process all other
-activities of the stream are. Anything else stays without a launch.
+activities of the stream are. Anything else stays without a launch, and so does an activity whose
+number only a process has that hardly anything else of its stream belongs to.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ _LAUNCHES: Final = re.compile(
 )
 #: A stream is a process's if so many of its activities are, or at least half, and none another's.
 _ENOUGH: Final = 20
+#: What is so little of a stream's activities does not belong there.
+_FEW: Final = 0.1
 #: Of more processes with the same number nothing is told.
 _MOST_PROCESSES: Final = 64
 _NONE: Final = -1
@@ -39,6 +42,33 @@ def shared(numbers: Int64, process: Int32) -> Int64:
     """
     change = (numbers[1:] == numbers[:-1]) & (process[1:] != process[:-1])
     return np.unique(numbers[1:][change])
+
+
+def foreign(launch: Int32, process: Int32, stream: Int32) -> Int64:
+    """Activities that are joined to a process to which hardly anything else of their stream is.
+
+    Their own call is not in the file, and another process has used its number.
+
+    Args:
+        launch: int32 (all rows,).
+        process: int32 (all rows,), of the lane's process, -1 for none.
+        stream: int32 (all rows,), the lane.
+
+    Returns:
+        int64 (n,), rows.
+    """
+    rows = np.flatnonzero(launch >= 0)
+    callers = process[launch[rows]]
+    rows, callers = rows[callers >= 0], callers[callers >= 0]
+    if not len(rows):
+        return rows
+    wide = int(callers.max()) + 1
+    pairs = stream[rows].astype(np.int64) * wide + callers
+    kinds, kind, times = np.unique(pairs, return_inverse=True, return_counts=True)
+    of_stream = np.bincount(kinds // wide, weights=times)
+    rest = of_stream[stream[rows]]
+    odd: Int64 = rows[(rest >= _ENOUGH) & (times[kind] < _FEW * rest)]
+    return odd
 
 
 def can_launch(names: Sequence[str]) -> Bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 from random import Random
@@ -133,3 +134,34 @@ def test_overlap_of_two_processes_on_one_stream_number_is_explained(tmp_path: Pa
             one["pid"] = one["tid"] = 100
     (warning,) = [one for one in analyse(loaded(events, tmp_path)).warnings if one.code == "Q5"]
     assert "several processes" not in warning.message
+
+
+def test_a_number_that_only_another_process_used_joins_nothing(tmp_path: Path) -> None:
+    events: list[Event] = []
+    for number in range(1, 60):
+        at = 100.0 * number
+        process, device = (100, 0) if number % 2 else (200, 1)
+        events += [call(process, number, at), kernel(process, number, at + 10, device)]
+    # The call of this one was not recorded, and number 30 is the other's.
+    events.append(kernel(100, 30, 10_000, 0))
+    told = joined(loaded(events, tmp_path))
+    assert sum(not mine for _, mine in told) == 1
+    assert all(mine in ("", truth) for truth, mine in told)
+
+
+def test_ranks_that_were_merged_are_joined_as_each_alone(traces: Path, tmp_path: Path) -> None:
+    folder, events, alone = traces / "dlrm_v100_8rank", [], 0
+    for rank in (0, 1):
+        path = folder / f"worker{rank}.pt.trace.json.gz"
+        trace = load(path, cache=False)
+        alone += int((trace.launch >= 0).sum())
+        with gzip.open(path, "rt") as file:
+            events += json.load(file)["traceEvents"]
+    trace = loaded(events, tmp_path)
+    rows = np.flatnonzero(trace.launch >= 0)
+    assert len(rows) == alone
+    process_of: dict[int, set[int | str]] = {}
+    for row in rows.tolist():
+        caller = trace.lanes[int(trace.lane_id[trace.launch[row]])].pid
+        process_of.setdefault(trace.lanes[int(trace.lane_id[row])].device, set()).add(caller)
+    assert [len(process_of[device]) for device in (0, 1)] == [1, 1]
