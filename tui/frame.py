@@ -28,9 +28,6 @@ Int64 = NDArray[np.int64]
 #: strips around it (measured on a terminal with 256 colours).
 BYTES_PER_CELL = 4.5
 
-#: Rows that take more than so many times the budget are not tried with all of their colours.
-_FAR = 2
-
 #: What stands where only slices are that a filter holds back.
 _DOT = ord("·")
 
@@ -130,16 +127,19 @@ class _Drawing:
         dear = self._dear(costs, budget, spared)
         if not len(dear):
             return
-        if int(costs.sum()) <= _FAR * budget:
-            part = self.cells.take(dear)
+        part = self.cells.take(dear)
+        # A cell with one slice costs two changes of style at most that less detail can save.
+        most = (2 * RUN_BYTES + 2) * int(np.count_nonzero(part.count == 1))
+        if int(costs.sum()) - most <= budget:
             painted, body = paint(part, self.tones[dear], shapes_of(part, coarse=True))
             self._put(dear, painted, body)
             costs[dear] = find_runs(painted).costs()
             dear = self._dear(costs, budget, spared)
             if not len(dear):
                 return
+            part = self.cells.take(dear)
         left = budget - int(costs.sum() - costs[dear].sum())
-        painted, body, family = paint_within(self.cells.take(dear), self.tones[dear], left)
+        painted, body, family = paint_within(part, self.tones[dear], left)
         self._put(dear, painted, body)
         self.family = self.family.copy()
         self.family[dear] = family

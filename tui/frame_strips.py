@@ -51,7 +51,10 @@ class Strips:
             for i, (at, is_same) in enumerate(zip(places, same, strict=True))
             if not is_same or self._labels[at] != labels[i]
         ]
-        if new:
+        if len(new) == lines:  # all of them, from top to bottom
+            self._painted = painted
+            self._make(painted, labels, places, style_of)
+        elif new:
             fresh = np.array(new)
             part = Painted(painted.glyphs[fresh], painted.codes[fresh])
             known.glyphs[heights[fresh]], known.codes[heights[fresh]] = part.glyphs, part.codes
