@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from typing import Final
 
+import numpy as np
+
 from whichlayer.analysis.kernels.rules.memory_near_limit import RULE as NEAR_LIMIT
 from whichlayer.analysis.kernels.rules.memory_near_limit import find as near_limit
 from whichlayer.analysis.memory.churn import RULE
@@ -34,12 +36,17 @@ def applies(measured: object, settings: object) -> bool:
 
 def find(analysis: Analysis) -> Hint | None:
     """The calls that ask again for what was given back; None where memory is served from what is held."""
+    trace = analysis.trace
+    if not np.isfinite(trace.instants.value).any():
+        return None
+    rows = asked_again(trace, analysis.window)
+    if not len(rows):  # before all allocations are looked at
+        return None
     churning = [one for one in memory_use(analysis) if one.churns]
     if not churning:
         return None
     if enabled(analysis.options, NEAR_LIMIT.id) and near_limit(analysis) is not None:
         return None
-    rows = asked_again(analysis.trace, analysis.window)
     return Hint(_said(max(churning, key=lambda one: one.taken_bytes)), tuple(rows.tolist()))
 
 
