@@ -32,6 +32,9 @@ from whichlayer.analysis.trace.kinds import GPU_WORK, SliceKind
 
 _MAGIC: Final = b"SQLite format 3\0"
 
+#: Columns without which single tables say less than they seem to.
+_ALSO_NEEDED: Final = {gpu.COPIES: ("copyKind",), host.RANGES: ("start", "end", "eventType")}
+
 _ACTIVITIES: Final = (gpu.KERNELS, gpu.GRAPHS, gpu.COPIES, gpu.FILLS)
 _TABLES: Final = (
     *host.CALLS, *_ACTIVITIES, gpu.SYNCS, host.RANGES, *host.OVERHEADS, host.OS_CALLS,
@@ -174,8 +177,12 @@ class _Reading:
 
     def _missing(self, kinds: set[SliceKind]) -> Iterator[TraceWarning]:
         columns = self._database.columns
-        for table in (*_ACTIVITIES, *host.CALLS):
-            needed = gpu.NEEDED if table in _ACTIVITIES else host.NEEDED
+        for table in (*_ACTIVITIES, *host.CALLS, host.RANGES):
+            needed: tuple[str, ...] = _ALSO_NEEDED.get(table, ())
+            if table in _ACTIVITIES:
+                needed = (*gpu.NEEDED, *needed)
+            elif table in host.CALLS:
+                needed = (*host.NEEDED, *needed)
             lacking = [name for name in needed if name not in columns.get(table, needed)]
             if lacking:
                 yield TraceWarning("columns", f"{table} lacks {', '.join(lacking)}")
@@ -183,6 +190,8 @@ class _Reading:
             yield TraceWarning(
                 "tables", "no CUDA calls in the export, so no launches: record with --trace=cuda"
             )
+        if kinds & set(GPU_WORK) and not {gpu.KERNELS, gpu.GRAPHS} & columns.keys():
+            yield TraceWarning("tables", "no kernels in the export, but other work of the GPU")
         if not {"id", "value"} <= set(columns.get("StringIds", ())):
             yield TraceWarning("tables", "the export has no StringIds: names are unknown")
 

@@ -57,6 +57,13 @@ def test_what_is_missing_is_told(tmp_path: Path) -> None:
     assert "names are unknown" in said(trace)
     trace = load(made.write(tmp_path, without=("CUPTI_ACTIVITY_KIND_KERNEL.streamId",)))
     assert "CUPTI_ACTIVITY_KIND_KERNEL lacks streamId" in said(trace)
+    trace = load(made.write(tmp_path, without=("CUPTI_ACTIVITY_KIND_MEMCPY.copyKind",)))
+    assert "CUPTI_ACTIVITY_KIND_MEMCPY lacks copyKind" in said(trace)
+    trace = load(made.write(tmp_path, without=("NVTX_EVENTS.eventType",)))
+    assert "NVTX_EVENTS lacks eventType" in said(trace)
+    trace = load(made.write(tmp_path, without=("CUPTI_ACTIVITY_KIND_KERNEL",)))
+    assert "no kernels in the export" in said(trace)
+    assert "lacks" not in said(load(made.write(tmp_path)))
 
 
 def test_without_processes_in_the_kernels_the_only_caller_launched_them(tmp_path: Path) -> None:
