@@ -16,6 +16,8 @@ from pathlib import Path
 # Textual reads these when it is imported.
 os.environ |= {"TERM": "xterm-256color", "COLORTERM": "truecolor"}
 os.environ["TEXTUAL_COLOR_SYSTEM"] = "truecolor"
+# Pictures do not depend on how somebody left the screen.
+os.environ["XDG_STATE_HOME"] = os.devnull
 for _switch in ("NO_COLOR", "FORCE_COLOR", "TEXTUAL_FILTERS"):
     os.environ.pop(_switch, None)
 
