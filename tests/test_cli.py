@@ -4,6 +4,7 @@ import argparse
 import gzip
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -308,6 +309,21 @@ def test_a_closed_standard_output_is_one_line(trace: Path) -> None:
     shell = f'exec "{sys.executable}" -m whichlayer report "{trace}" >&-'
     done = subprocess.run(["sh", "-c", shell], capture_output=True, timeout=60, check=False)
     assert_one_line_of_error(done, "standard output")
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_report_that_only_a_part_of_fits_on_the_disk_is_an_error(
+    trace: Path, tmp_path: Path, unbuffered: str
+) -> None:
+    command = [sys.executable, "-m", "whichlayer", "report", str(trace), "--format", "json"]
+    with (tmp_path / "report.json").open("wb") as output:
+        done = subprocess.run(
+            command, stdout=output, stderr=subprocess.PIPE, timeout=60, check=False,
+            env=os.environ | {"PYTHONUNBUFFERED": unbuffered},
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (512, 512)),
+        )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr.startswith(b"whichlayer: ") and done.stderr.count(b"\n") == 1
 
 
 def test_an_interrupt_is_quiet(trace: Path, monkeypatch: pytest.MonkeyPatch, capfd: Any) -> None:

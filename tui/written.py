@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from pathlib import Path
@@ -25,7 +26,13 @@ def write_report(report: bytes, output: str | None) -> None:
     if sys.stdout is None:
         raise UsageError("standard output is closed; name a file with -o")
     sys.stdout.flush()
-    sys.stdout.buffer.write(report)
+    left = memoryview(report)
+    # Without a buffer (PYTHONUNBUFFERED) a full disk takes a part, and only then refuses the rest.
+    while left:
+        taken = sys.stdout.buffer.write(left)
+        if taken is None:
+            raise BlockingIOError(errno.EAGAIN, "standard output takes nothing more now")
+        left = left[taken:]
     sys.stdout.buffer.flush()
 
 
