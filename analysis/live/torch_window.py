@@ -79,11 +79,11 @@ class Recorded:
             with _our_own():
                 self.session.export_chrome_trace(str(path))
             cost = replace(self.cost, export_ns=time.perf_counter_ns() - before)
-            trace = bytearray(path.read_bytes())
+            # Kineto tells nobody that it could not write: it leaves no file, or a part of one.
+            trace = bytearray(path.read_bytes() if path.exists() else b"")
         finally:
             folder.remove()
         if not trace[-64:].rstrip().endswith(b"}"):
-            # Kineto tells nobody that it could not write everything.
             raise OSError(errno.ENOSPC, "its end is missing: is the disk full?")
         add_to(trace, {RECORDING_KEY: cost.as_dict()}, os.getpid(), stacks=self.stacks)
         return trace, cost

@@ -155,7 +155,7 @@ ODD = {
         threading.settrace(lambda frame, event, arg: None)
         for number in range(14):
             step(0.01)
-        print(sys.gettrace() is not None, sys.getprofile())
+        print(sys.gettrace() is not None)
     """,
     "a daemon thread that steps at the end": """
         def work():
@@ -168,12 +168,25 @@ ODD = {
 }
 
 
+KINETO_SAYS = {
+    # It opens a file of /proc when a window ends.
+    "every descriptor that there is": b"Failed to read process name for pid ",
+    # Of a program that imports torch in one thread and runs its steps in another.
+    "a daemon thread that steps at the end": b"ERROR: External init callback must run in same thread",
+}
+"""What torch's Kineto writes to standard error whatever it is told, a line or more of its own."""
+
+
 @pytest.mark.parametrize("what", ODD)
 def test_a_program_that_does_this_ends_prints_and_computes_as_without(
     tmp_path: Path, what: str
 ) -> None:
     path = script(tmp_path, TRAINING, ODD[what])
     found = ran(path, OFTEN)
+    said = KINETO_SAYS.get(what)
+    if said is not None:
+        lines = found.err.splitlines(keepends=True)
+        found.err = b"".join(line for line in lines if not line.startswith(said))
     same_as_without(path, found)
     assert any(isinstance(event, Joined) for event in found.events)
 
