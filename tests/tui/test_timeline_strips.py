@@ -19,6 +19,7 @@ from whichlayer.analysis.results import Analysis
 from whichlayer.analysis.trace.columns import Lane, Trace
 from whichlayer.analysis.trace.kinds import LaneKind, SliceKind
 from whichlayer.tui.document import Document, open_document
+from whichlayer.tui.palette import HIT
 from whichlayer.tui.screen_settings import screen_settings
 from whichlayer.tui.view import View
 from whichlayer.tui.viewport import Viewport
@@ -143,6 +144,20 @@ async def test_a_selection_looks_the_same_however_it_came_about() -> None:
             stepwise = [list(strip) for strip in shown.before]
             shown.timeline.document_changed()
             assert [list(strip) for strip in shown.strips()] == stepwise
+
+
+async def test_calls_are_lit_on_every_row_that_has_them() -> None:
+    async with Alone().run_test(size=SIZE) as pilot:
+        shown = Shown(pilot.app.query_one(Timeline))
+        trace = shown.document.trace
+        plain = [list(strip) for strip in shown.before]
+        shown.timeline.light_calls(np.flatnonzero(trace.lane_id != 1).astype(np.int32))
+        hit = shown.timeline.palette.timeline[HIT]
+        names = [lane.lane.name for lane in shown.document.lanes]
+        for name, strip in zip(names, shown.strips(), strict=False):
+            assert (hit in {segment.style for segment in strip}) == (name != "t1")
+        shown.timeline.light_calls(None)
+        assert [list(strip) for strip in shown.strips()] == plain
 
 
 @pytest.fixture

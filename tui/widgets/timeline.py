@@ -14,12 +14,12 @@ from textual.strip import Strip
 
 from whichlayer.tui.bars import Marks, mark, select
 from whichlayer.tui.chain_marks import JOINED, UNDERLINED, LineMarks, chain_marks, laid
-from whichlayer.tui.counter_row import CounterRow
 from whichlayer.tui.document import Document
 from whichlayer.tui.frame import Frame, draw_frame
-from whichlayer.tui.frame_runs import RUN_BYTES, Painted
+from whichlayer.tui.frame_labels import label_of
+from whichlayer.tui.frame_lit import Lit
+from whichlayer.tui.frame_runs import Painted
 from whichlayer.tui.frame_strips import Strips
-from whichlayer.tui.instant_lanes import InstantRow
 from whichlayer.tui.lanes import ShownLane, ShownRow
 from whichlayer.tui.messages import LaneFolded, LaneMenuAsked, TimelineResized
 from whichlayer.tui.palette import BLANK
@@ -27,9 +27,6 @@ from whichlayer.tui.raster import Row
 from whichlayer.tui.slots import ColourBy
 from whichlayer.tui.travel import row_at, rows_of
 from whichlayer.tui.view import View
-from whichlayer.tui.viewport import Viewport
-from whichlayer.tui.widgets.hits_line import cells_covered
-from whichlayer.tui.widgets.pane import shortened
 from whichlayer.tui.widgets.time_pane import TimePane
 
 if TYPE_CHECKING:  # there is no search before someone types one
@@ -37,24 +34,10 @@ if TYPE_CHECKING:  # there is no search before someone types one
     from whichlayer.tui.chain import Chain
     from whichlayer.tui.colour_by import Colouring
 
-Int64 = NDArray[np.int64]
 Int32 = NDArray[np.int32]
-Bool = NDArray[np.bool_]
-
-#: Bytes that lighting the hits of a row may cost.
-_HIT_BYTES = 16 * RUN_BYTES
-
-#: The same of the calls of a kernel, which lie in few rows.
-_CALL_BYTES = 96 * RUN_BYTES
 
 #: Rows kept in sight above and below the cursor's row.
 _MARGIN = 1
-
-#: Marks the label of a pinned lane.
-_PIN = "^"
-
-#: Labels as wide as this have room for the greatest value of a counter.
-_NOTED = 16
 
 
 class Timeline(TimePane, can_focus=True):
@@ -76,11 +59,9 @@ class Timeline(TimePane, can_focus=True):
         self._strips: dict[int, Strip] = {}
         self._drawn = Strips()
         self._labels: dict[tuple[int, bool, int], Segment] = {}
-        self._hits: Hits | None = None
-        self._calls: Int32 | None = None
+        self._lit = Lit()
         self._chain: tuple[Chain, int] | None = None
         self._chain_lines: dict[int, LineMarks] | None = None
-        self._hits_of: dict[Row, tuple[Int64, Int64]] = {}
         self._colour_by = ColourBy.FAMILY
         self._colouring: Colouring | None = None
 
@@ -134,16 +115,16 @@ class Timeline(TimePane, can_focus=True):
 
     def light(self, hits: Hits | None) -> None:
         """Light the bars of what a search found; None for none."""
-        if hits is not self._hits:
-            self._hits, self._hits_of = hits, {}
-            self._strips.clear()
-            self.refresh()
+        if hits is not self._lit.hits:
+            self._light(Lit(hits, self._lit.calls))
 
     def light_calls(self, calls: Int32 | None) -> None:
         """Light these slices (trace rows) in place of what a search found; None for none."""
-        if calls is None and self._calls is None:
-            return
-        self._calls, self._hits_of = calls, {}
+        if calls is not None or self._lit.calls is not None:
+            self._light(Lit(self._lit.hits, calls))
+
+    def _light(self, lit: Lit) -> None:
+        self._lit = lit
         self._strips.clear()
         self.refresh()
 
@@ -175,7 +156,7 @@ class Timeline(TimePane, can_focus=True):
 
     def document_changed(self) -> None:
         """List the rows anew."""
-        self._hits_of = {}
+        self._lit.forget_rows()
         self._colouring = None
         self._drawn.forget()
         self._list_rows()
@@ -327,7 +308,7 @@ class Timeline(TimePane, can_focus=True):
             select(painted.codes, selected)
         chained = self._lines_of_chain()
         for place, line in enumerate(lines):
-            if self._hits is not None or line == view.row:
+            if self._lit.is_any or line == view.row:
                 self._mark(painted, place, frame, height_of[line], line, view)
             if line in chained:
                 painted.put(place, laid(painted.row(place), chained[line]))
@@ -384,7 +365,7 @@ class Timeline(TimePane, can_focus=True):
     ) -> None:
         """Lay over a row what marks it, the selection apart."""
         row, cells, port = frame.rows[y], frame.cells.row(y), view.port
-        hits = self._lit_cells(row, port)
+        hits = self._lit.cells(row, port)
         cell = port.cell_of(view.cursor_ns) if line == view.row else -1
         if 0 <= cell < port.cells:
             marks = Marks(cell, self._focus(row, view), hits)
@@ -394,51 +375,16 @@ class Timeline(TimePane, can_focus=True):
             return
         painted.put(place, mark(painted.row(place), cells, marks))
 
-    def _lit_cells(self, row: Row, port: Viewport) -> Bool | None:
-        """The cells of a row that hold hits; where they are strewn all over, none is lit."""
-        calls, hits = self._calls, self._hits
-        if (calls is None and hits is None) or isinstance(row, CounterRow | InstantRow):
-            return None
-        mine = self._hits_of.get(row)
-        if mine is None:
-            if calls is not None:
-                found = np.flatnonzero(np.isin(row.slices, calls))
-            else:
-                assert hits is not None
-                found = np.flatnonzero(hits.mask[row.slices])
-            mine = self._hits_of[row] = (row.start_ns[found], row.end_ns[found])
-        cells = cells_covered(*mine, port)
-        runs = int(np.count_nonzero(cells[1:] != cells[:-1]))
-        most = _HIT_BYTES if calls is None else _CALL_BYTES
-        return cells if cells.any() and runs * RUN_BYTES <= most else None
-
     def _label(self, index: int, view: View) -> Segment:
         key = (index, index == view.row, self.label_cells)
         if key not in self._labels:
-            self._labels[key] = self._new_label(index, view)
+            assert self.document is not None
+            shown = self.rows[index]
+            self._labels[key] = label_of(
+                shown, self.document.lanes[shown.lane], self.label_cells, self.palette,
+                pinned=shown.lane in view.order.pinned, chosen=index == view.row,
+            )  # fmt: skip
         return self._labels[key]
-
-    def _new_label(self, index: int, view: View) -> Segment:
-        assert self.document is not None
-        shown = self.rows[index]
-        lane = self.document.lanes[shown.lane]
-        title = "" if shown.part else lane.row_title(shown.depth, shown.is_first)
-        if shown.is_first and shown.lane in view.order.pinned:
-            title = f"{_PIN}{title}"
-        if (self.label_cells >= _NOTED or lane.noted) and not shown.part:
-            note = lane.row_note(shown.depth, self.label_cells - 3 - len(title))
-        else:
-            note = ""
-        more = f"+{shown.hidden}" if shown.hidden else ""
-        if note:
-            more = f" {more} {note}" if more else f" {note}"
-        room = self.label_cells - 2 - len(more)
-        if len(title) > room and lane.group != "counter":
-            more, room = "", self.label_cells - 2
-        chosen = index == view.row
-        text = f"{'▸' if chosen else ' '}{shortened(title, room)}{more} "
-        style = self.palette.accent if chosen else self.palette.dim
-        return Segment(text, style)
 
     def _list_rows(self) -> None:
         self._labels.clear()
