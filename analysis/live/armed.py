@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from whichlayer.analysis.live.events import Recorder, StateTold, recorder_from, state_from
+from whichlayer.analysis.live.private_folder import remove_abandoned
 from whichlayer.analysis.live.protocol import (
     FROM_RECORDER,
     Message,
@@ -45,11 +46,12 @@ class Armed:
 
 
 def look_at_all() -> list[Armed]:
-    """All armed programs of this user that answer, by process.
+    """All armed programs of this user that answer, by process; what killed ones left is removed.
 
     Raises:
         RendezvousError: there is no safe place for sockets.
     """
+    remove_abandoned()
     looks = (_look(pid, path) for pid, path in sorted(armed().items()))
     return [one for one in looks if one is not None]
 

@@ -31,6 +31,7 @@ pytestmark = [
 ]
 
 RECORDS = RecorderOptions(window=4, every=8)
+LONG = RecorderOptions(window=1000, every=1001)
 
 PROGRAM = """
     import os, pathlib
@@ -91,13 +92,17 @@ class Screen:
 
 @contextmanager
 def watched(
-    folder: Path, screen: Screen, *bodies: str, patience: float = 60.0
+    folder: Path,
+    screen: Screen,
+    *bodies: str,
+    patience: float = 60.0,
+    options: RecorderOptions = RECORDS,
 ) -> Iterator[Callable[[], bytes]]:
     """A program under a screen; what ends it and returns what it printed."""
     path, stop = script(folder, *bodies, TRAINING, PROGRAM), folder / "stop"
     program = subprocess.Popen(
         [sys.executable, str(path), str(stop), str(patience)],
-        env=recorder_environment(os.environ, screen.path, RECORDS),
+        env=recorder_environment(os.environ, screen.path, options),
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
 
@@ -228,22 +233,21 @@ def test_a_full_temporary_folder_loses_windows_and_nothing_else(
 
 
 def test_a_killed_screen_leaves_nothing_that_the_next_one_does_not_remove(tmp_path: Path) -> None:
-    """A process of its own, with windows in its folder, killed while the next one is recorded."""
+    """A process of its own, with a folder for windows, killed while one is recorded."""
     (tmp_path / "host").mkdir()
     hosts = script(
         tmp_path / "host",
         """
-        from whichlayer.analysis.live.events import StateTold, WindowArrived
+        from whichlayer.analysis.live.events import StateTold
         from whichlayer.analysis.live.history import History
         from whichlayer.analysis.live.protocol import Phase
         from whichlayer.analysis.live.server import LiveServer
         server = LiveServer(History())
         print(server.listen(), flush=True)
-        arrived = False
+        server.history.folder()  # as where windows have come
         while True:
             event = server.events.get()
-            arrived = arrived or isinstance(event, WindowArrived)
-            if arrived and isinstance(event, StateTold) and event.phase is Phase.RECORDING:
+            if isinstance(event, StateTold) and event.phase is Phase.RECORDING:
                 print("inside a window", flush=True)
         """,
     )
@@ -252,7 +256,7 @@ def test_a_killed_screen_leaves_nothing_that_the_next_one_does_not_remove(tmp_pa
     screen = Screen()
     screen.close()
     screen.path = Path(host.stdout.readline().decode().strip())
-    with watched(tmp_path, screen) as ended:
+    with watched(tmp_path, screen, options=LONG) as ended:
         assert host.stdout.readline() == b"inside a window\n"
         host.send_signal(signal.SIGKILL)
         host.communicate()
