@@ -26,6 +26,8 @@ def seen(folder: Path, name: str, size: int = 5) -> Seen:
         ("1700000-TP-1.trace.json.gz", "TP 1"),
         ("1700000-TP-1-DP-0-EXTEND.trace.json.gz", "TP 1 DP 0"),
         ("host_4711.1700.pt.trace.json", ""),
+        ("pid4711_window0001_steps3-5.json.gz", "process 4711"),
+        ("rank0_pid4711_window0001_steps3-5.json.gz", "rank 0 (process 4711)"),
     ],
 )
 def test_ranks_are_told_by_the_names_that_tools_give(name: str, source: str) -> None:

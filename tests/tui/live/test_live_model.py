@@ -34,6 +34,35 @@ def test_the_strip_is_of_one_source_until_another_is_picked() -> None:
     assert [one.id for one in model.line] == [2] and model.sources == ["rank 0", "rank 3"]
 
 
+def ranks(*lost: float | None) -> LiveModel:
+    """A window of each rank, that loses so much above CUDA; None is not analysed yet."""
+    model = LiveModel()
+    for rank, share in enumerate(lost):
+        model.add(shot(rank + 1, source=f"rank {rank}"))
+        if share is not None:
+            model.judged[rank + 1] = replace(JUDGED, above_share=share, below_share=0.0)
+    return model
+
+
+def test_of_several_ranks_the_one_that_loses_the_most_is_shown_first_once_all_are_known() -> None:
+    model = ranks(0.1, 0.3, None)
+    assert (model.begin_with_worst(), model.source) == ("", "rank 0")
+    model.judged[3] = replace(JUDGED, above_share=0.2, below_share=0.0)
+    assert (model.begin_with_worst(), model.source) == ("rank 1", "rank 1")
+    model.add(shot(4, source="rank 0"))
+    assert model.source == "rank 1"
+    model.judged[4] = replace(JUDGED, above_share=0.9, below_share=0.0)
+    assert (model.begin_with_worst(), model.source) == ("", "rank 1"), "no to and fro"
+
+
+def test_ranks_that_lose_alike_or_were_chosen_stay() -> None:
+    assert ranks(0.30, 0.33).begin_with_worst() == ""
+    assert ranks(0.3).begin_with_worst() == ""
+    model = ranks(0.1, 0.9)
+    model.choose_source("rank 0")
+    assert (model.begin_with_worst(), model.source) == ("", "rank 0")
+
+
 def test_following_waits_for_the_analysis_of_the_newest() -> None:
     model = LiveModel()
     model.add(shot(1))
