@@ -308,9 +308,10 @@ class LiveApp(WhichlayerApp):
 
     def _renew(self) -> None:
         """What changes without anything happening: output, telemetry, the end of the program."""
-        first = self.screen_stack[0]
-        if not first.query(OutputPane):
+        screens = self.screen_stack
+        if not screens or not screens[0].query(OutputPane):
             return  # the screen is being put away
+        first = screens[0]
         self._renewals += 1
         self.output.take()
         new = self.model.noted - self._notes_told
@@ -329,7 +330,7 @@ class LiveApp(WhichlayerApp):
         first.query_one(LiveVerdict).renew()
 
     def _refresh_frame(self) -> None:
-        if not self.screen_stack[0].query(OutputPane):
+        if not self.screen_stack or not self.screen_stack[0].query(OutputPane):
             return
         strip = self.screen_stack[0].query_one(WindowStrip)
         strip.busy_with = self._analysing
