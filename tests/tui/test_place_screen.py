@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -149,6 +150,10 @@ async def test_bookmarks_of_the_last_time_are_on_the_ruler(
         await pilot.pause()
         text = app.query_one(Ruler).render_line(0).text
         assert "◆kept" in text and text.count("◆") == 2
+        view = view_of(app)
+        app.look_at(replace(view, port=view.port.around(10 * US, 20 * US, 1.0)))
+        await pilot.pause()
+        assert "◆" not in app.query_one(Ruler).render_line(0).text, "none is in sight"
 
 
 async def test_a_bookmark_of_a_selection_selects_it_again(screen: Screen) -> None:

@@ -112,6 +112,8 @@ class Ruler(TimePane):
                 # A character of two cells could lose one of them to what is written over it.
                 plain = name if cell_len(name) == len(name) else ""
                 found.append((cell, mark.clock_ns - origin, plain))
+        if not found:
+            return []
         rooms = [after[0] - here[0] - 1 for here, after in pairwise(found)] + [_MOST_NAME]
         return [
             (cell, time, shortened(name, min(room, _MOST_NAME)).rstrip() if room > 2 else "")
