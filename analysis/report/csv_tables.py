@@ -29,10 +29,21 @@ Row = Mapping[str, Any]
 BETWEEN: Final = " | "
 
 
-def write_rows(rows: Iterable[Row]) -> str:
-    """Rows of a JSON table as RFC 4180 has it; a column for every field that any of them has."""
+#: First columns of each table, there without a row too.
+_STEPS: Final = ("number", "name", "start_us", "end_us")
+_GAPS: Final = ("start_us", "end_us", "device", "kind", "cause", "layer")
+FINDINGS: Final = ("rule", "layer", "title", "time_us")
+
+
+def write_rows(rows: Iterable[Row], first: Iterable[str]) -> str:
+    """Rows of a JSON table as RFC 4180 has it; a column for every field that any of them has.
+
+    Args:
+        rows: the rows.
+        first: the first columns, which are headed where there is no row as well.
+    """
     flat = [dict(_fields(row)) for row in rows]
-    headings = list(dict.fromkeys(name for row in flat for name in row))
+    headings = list(dict.fromkeys((*first, *(name for row in flat for name in row))))
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\r\n")
     writer.writerow(headings)
@@ -65,11 +76,11 @@ def _field(value: object) -> str:
 
 
 def _findings(analysis: Analysis) -> str:
-    return write_rows(finding_fields(finding) for finding in analysis.findings)
+    return write_rows((finding_fields(finding) for finding in analysis.findings), FINDINGS)
 
 
 def _gaps(analysis: Analysis) -> str:
-    return write_rows(gap_rows(analysis))
+    return write_rows(gap_rows(analysis), _GAPS)
 
 
 def _steps(analysis: Analysis) -> str:
@@ -77,7 +88,7 @@ def _steps(analysis: Analysis) -> str:
     text = b"[]" if table is None else orjson.dumps(table["rows"])
     rows = json.loads(text, parse_float=Decimal)  # times as they stand there, digit by digit
     keep = [{name: value for name, value in row.items() if name != "spans"} for row in rows]
-    return write_rows(keep)
+    return write_rows(keep, _STEPS)
 
 
 #: What each table of one recording is written by.

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from whichlayer.analysis.communication.job import Job
-from whichlayer.analysis.report.csv_tables import write_rows
+from whichlayer.analysis.report.csv_tables import FINDINGS, write_rows
 from whichlayer.analysis.report.job_json import rank_fields
 from whichlayer.analysis.report.json_comparison import comparison_fields
 from whichlayer.analysis.report.json_tables import finding_fields
@@ -14,7 +14,7 @@ from whichlayer.analysis.report.json_tables import finding_fields
 
 def render(job: Job) -> str:
     """The ranks: verdict, layers, device times and lateness of each."""
-    return write_rows(_ranks(job))
+    return write_rows(_ranks(job), ("rank", "path", "error"))
 
 
 def _ranks(job: Job) -> Iterator[dict[str, Any]]:
@@ -23,7 +23,8 @@ def _ranks(job: Job) -> Iterator[dict[str, Any]]:
         devices, findings = told.pop("devices"), told.pop("findings")
         layers = told["layers"]
         if layers is not None:
-            told["layers"] = {**layers.pop("layers"), **layers}
+            own = {f"{layer}_us": time for layer, time in layers.pop("layers").items()}
+            told["layers"] = {**own, **layers}
         late = told["lateness"] or {}
         cause = late.pop("cause", None)
         told["lateness"] = {**late, "cause": None if cause is None else cause["rule"]}
@@ -44,13 +45,12 @@ def _findings(job: Job) -> str:
         for rank in job.ranks
         for finding in rank.findings
     ]
-    return write_rows([*together, *each])
+    return write_rows([*together, *each], ("rank", *FINDINGS))
 
 
 def _collectives(job: Job) -> str:
-    return write_rows(
-        [] if job.comparison is None else comparison_fields(job.comparison)["collectives"]
-    )
+    compared = [] if job.comparison is None else comparison_fields(job.comparison)["collectives"]
+    return write_rows(compared, ("kind", "process_group", "ranks", "bytes", "calls"))
 
 
 #: What each table of a job is written by.

@@ -173,13 +173,18 @@ def verdict_texts(analysis: Analysis) -> list[str]:
             share = f"{100 * unknown / budget.total_ns:.1f} % unknown or unjudged"
             lost = [*(f"{share}; {text}" for text in lost), share]
         texts += lost
-    return texts
+    return [_in_words_of(analysis, text) for text in texts]
 
 
 def side_text(analysis: Analysis) -> str:
     """The verdict's side in the words of the GPU's vendor."""
-    vendor = analysis.devices[0].vendor if analysis.devices else ""
     text = _SIDES.get(analysis.verdict.side, analysis.verdict.side.upper())
     if analysis.verdict.caveat:
         text += "?"
+    return _in_words_of(analysis, text)
+
+
+def _in_words_of(analysis: Analysis, text: str) -> str:
+    """A text with the name that the GPU's vendor has for what lies below PyTorch."""
+    vendor = analysis.devices[0].vendor if analysis.devices else ""
     return text.replace("CUDA", {"amd": "HIP", "intel": "XPU"}.get(vendor, "CUDA"))

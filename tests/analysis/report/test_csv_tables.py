@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import pytest
 from tests.support.job import files, write_job
 from whichlayer.analysis import analyse, load
 from whichlayer.analysis.communication.job import analyse_job
-from whichlayer.analysis.report import job_csv, job_json, render
+from whichlayer.analysis.report import csv_tables, job_csv, job_json, render
 from whichlayer.analysis.report.csv_tables import TABLES, write_rows
 from whichlayer.analysis.results import Analysis
 from whichlayer.tui import cli
@@ -57,7 +58,7 @@ def test_any_text_stays_a_text_and_any_number_a_number() -> None:
         {"a": "=1+1", "b": {"c": -2.5, "d": None}, "lines": ["x", "y"], "yes": True},
         {"a": "two\r\nlines", "e": 3},
     ]
-    text = write_rows(rows)
+    text = write_rows(rows, ("a",))
     assert text.split("\r\n")[0] == "a,b.c,b.d,lines,yes,e"
     first, second = read(text)
     assert (first["a"], first["b.c"], first["lines"], first["yes"]) == (
@@ -76,10 +77,24 @@ def test_a_folder_has_a_row_for_each_gpu_of_each_rank(tmp_path: Path) -> None:
     assert [row["rank"] for row in rows] == ["0", "1", "2"]
     for row, rank in zip(rows, told, strict=True):
         assert row["layers.total_us"] == rank["layers"]["total_us"]
+        assert row["layers.pytorch_us"] == rank["layers"]["layers"]["pytorch"]
         assert row["device.busy_us"] == rank["devices"][0]["busy_us"]
         assert row["lateness.behind_us"] == rank["lateness"]["behind_us"]
         assert row["verdict.side"] == rank["verdict"]["side"]
     assert rows[2]["lateness.cause"] == "cpu-operator"
+
+
+def test_a_table_without_rows_keeps_its_headings() -> None:
+    assert write_rows([], ("number", "start_us")) == "number,start_us\r\n"
+
+
+def test_an_empty_table_begins_with_the_headings_of_a_full_one() -> None:
+    full = analyse(load(sample_path("host_sync")))
+    empty = replace(full, findings=(), steps=None)
+    for table in ("findings", "steps"):
+        headings = TABLES[table](empty).rstrip().split(",")
+        assert TABLES[table](full).split(",")[: len(headings)] == headings
+    assert TABLES["gaps"](full).startswith(f"{','.join(csv_tables._GAPS)},")
 
 
 def test_a_rank_that_cannot_be_read_keeps_its_row(tmp_path: Path) -> None:
