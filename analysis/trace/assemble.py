@@ -31,7 +31,7 @@ from whichlayer.analysis.trace.kinds import GPU_WORK, LaneKind, SliceKind
 from whichlayer.analysis.trace.lanes import Naming, lane_order, name_lane
 from whichlayer.analysis.trace.launches import Callers, join_launches
 from whichlayer.analysis.trace.nesting import nest_slices
-from whichlayer.analysis.trace.shared_numbers import can_launch
+from whichlayer.analysis.trace.shared_numbers import can_launch, launches_graphs
 from whichlayer.analysis.trace.steps import find_steps
 
 
@@ -186,6 +186,7 @@ def _callers(recording: Recording, order: Sequence[int]) -> Callers | None:
         process[slices.lane_id],
         slices.lane_id,
         lambda: can_launch(recording.strings)[slices.name_id],
+        lambda: launches_graphs(recording.strings)[slices.name_id],
     )
 
 

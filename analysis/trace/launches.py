@@ -9,7 +9,8 @@ import numpy as np
 
 from whichlayer.analysis.trace.columns import Bool, Int32, Int64, UInt8
 from whichlayer.analysis.trace.kinds import GPU_WORK, SliceKind
-from whichlayer.analysis.trace.shared_numbers import foreign, settle, shared
+from whichlayer.analysis.trace.launch_proof import proven
+from whichlayer.analysis.trace.shared_numbers import on_foreign_stream, settle, shared
 
 
 class Callers(NamedTuple):
@@ -19,11 +20,13 @@ class Callers(NamedTuple):
         process: int32 (n,), a number for the process of each slice's lane.
         lane: int32 (n,).
         launching: gives bool (n,), slices whose names are of calls that can launch work.
+        graph: gives bool (n,), slices whose names are of calls that launch a graph.
     """
 
     process: Int32
     lane: Int32
     launching: Callable[[], Bool]
+    graph: Callable[[], Bool]
 
 
 def join_launches(
@@ -69,7 +72,7 @@ def join_launches(
     if callers is not None:
         if bool(several.any()):
             _by_process(launch, work, calls, correlation, external_id, start_ns, callers)
-        launch[foreign(launch, callers.process, callers.lane)] = -1
+        _drop_foreign(launch, calls, correlation, external_id, start_ns, callers)
     return launch
 
 
@@ -87,14 +90,34 @@ def _by_process(
     if not len(doubtful):
         return
     work = work[np.isin(number[work], doubtful)]
-    calls = calls[np.isin(number[calls], doubtful)]
+    every, calls = calls, calls[np.isin(number[calls], doubtful)]
     launch[work] = -1
-    launch[foreign(launch, callers.process, callers.lane)] = -1
+    _drop_foreign(launch, every, number, external_id, start_ns, callers)
     if len(work):
         launch[work] = settle(
             work, calls, number, external_id, start_ns, callers.process, callers.lane,
             callers.launching(), launch,
         )  # fmt: skip
+
+
+def _drop_foreign(
+    launch: Int32,
+    calls: Int64,
+    number: Int64,
+    external_id: Int64,
+    start_ns: Int64,
+    callers: Callers,
+) -> None:
+    """Takes away unproven launches of what runs on a stream that another process owns."""
+    rows, foreign = on_foreign_stream(launch, callers.process, callers.lane)
+    if not bool(foreign.any()):
+        return
+    able = calls[callers.launching()[calls]]
+    sure = proven(
+        rows, launch[rows].astype(np.int64), number, external_id, start_ns,
+        callers.process, able, callers.graph(), foreign,
+    )  # fmt: skip
+    launch[rows[foreign & ~sure]] = -1
 
 
 def _latest_before(starts: Int64, first: Int64, behind: Int64, limit: Int64) -> Int64:

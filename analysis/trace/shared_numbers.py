@@ -5,8 +5,9 @@ were merged, one recorder for two programs), a number may name a call of each of
 is taken on trust. What tells, in this order: calls that cannot launch work, calls that began
 after the activity, and ``External id`` where just some of the calls share the activity's; that
 each call launches one activity, where there are as many of both; and whose process all other
-activities of the stream are. Anything else stays without a launch, and so does an activity whose
-number only a process has that hardly anything else of its stream belongs to.
+activities of the stream are. Anything else stays without a launch, and so does an activity on a
+stream that another process owns, unless its join is proven
+(:mod:`~whichlayer.analysis.trace.launch_proof`).
 """
 
 from __future__ import annotations
@@ -24,10 +25,11 @@ from whichlayer.analysis.trace.columns import Bool, Int32, Int64
 _LAUNCHES: Final = re.compile(
     r"launch|memcpy|memset|copy|fill|prefetch|enqueue|submit|cooperative", re.IGNORECASE
 )
+_GRAPHS: Final = re.compile(r"graph_?launch|launch_?graph", re.IGNORECASE)
 #: A stream is a process's if so many of its activities are, or at least half, and none another's.
 _ENOUGH: Final = 20
-#: What is so little of a stream's activities does not belong there.
-_FEW: Final = 0.1
+#: A stream of which a process has more than that is its own: what else is there needs a proof.
+_NEARLY_ALL: Final = 0.9
 #: Of more processes with the same number nothing is told.
 _MOST_PROCESSES: Final = 64
 _NONE: Final = -1
@@ -44,10 +46,8 @@ def shared(numbers: Int64, process: Int32) -> Int64:
     return np.unique(numbers[1:][change])
 
 
-def foreign(launch: Int32, process: Int32, stream: Int32) -> Int64:
-    """Activities that are joined to a process to which hardly anything else of their stream is.
-
-    Their own call is not in the file, and another process has used its number.
+def on_foreign_stream(launch: Int32, process: Int32, stream: Int32) -> tuple[Int64, Bool]:
+    """Which joined activities run on a stream that another process than their call's owns.
 
     Args:
         launch: int32 (all rows,).
@@ -55,25 +55,34 @@ def foreign(launch: Int32, process: Int32, stream: Int32) -> Int64:
         stream: int32 (all rows,), the lane.
 
     Returns:
-        int64 (n,), rows.
+        int64 (n,), rows of the activities that calls of processes launched; bool (n,), another
+        process owns the stream: nearly all of its activities are that one's.
     """
     rows = np.flatnonzero(launch >= 0)
     callers = process[launch[rows]]
     rows, callers = rows[callers >= 0], callers[callers >= 0]
-    if not len(rows):
-        return rows
+    if not len(rows) or bool((callers == callers[0]).all()):
+        return rows, np.zeros(len(rows), np.bool_)
     wide = int(callers.max()) + 1
     pairs = stream[rows].astype(np.int64) * wide + callers
-    kinds, kind, times = np.unique(pairs, return_inverse=True, return_counts=True)
-    of_stream = np.bincount(kinds // wide, weights=times)
-    rest = of_stream[stream[rows]]
-    odd: Int64 = rows[(rest >= _ENOUGH) & (times[kind] < _FEW * rest)]
-    return odd
+    kinds, times = np.unique(pairs, return_counts=True)
+    count = int(stream.max()) + 1
+    of_stream = np.bincount(kinds // wide, weights=times, minlength=count)
+    owns = (times > _NEARLY_ALL * of_stream[kinds // wide]) & (times >= _ENOUGH)
+    owner = np.full(count, _NONE, np.int64)
+    owner[kinds[owns] // wide] = kinds[owns] % wide
+    whose = owner[stream[rows]]
+    return rows, np.asarray((whose >= 0) & (whose != callers))
 
 
 def can_launch(names: Sequence[str]) -> Bool:
     """Which of these names belong to calls that put work on a device."""
     return np.fromiter((bool(_LAUNCHES.search(name)) for name in names), np.bool_, len(names))
+
+
+def launches_graphs(names: Sequence[str]) -> Bool:
+    """Which of these names belong to calls that launch a graph, of many kernels."""
+    return np.fromiter((bool(_GRAPHS.search(name)) for name in names), np.bool_, len(names))
 
 
 def settle(

@@ -149,6 +149,80 @@ def test_a_number_that_only_another_process_used_joins_nothing(tmp_path: Path) -
     assert all(mine in ("", truth) for truth, mine in told)
 
 
+def workers(shares: list[int], first: int = 1) -> list[Event]:
+    """Processes on one stream, with so many launches each in turn.
+
+    Args:
+        shares: launches of each process and round.
+        first: how far apart the numbers of the processes begin; 0 numbers all alike.
+    """
+    events: list[Event] = []
+    at = 0.0
+    for turn in range(8):
+        for worker, share in enumerate(shares):
+            for launch in range(share):
+                number = 1 + 10_000 * worker * first + turn * share + launch
+                process = 100 * (worker + 1)
+                at += 20
+                events += [call(process, number, at), kernel(process, number, at + 5)]
+    return events
+
+
+@pytest.mark.parametrize(
+    "shares", [[1] * 12, [1] * 40, [50, 1], [1, 60], [40, 1, 1, 1], [19, 1, 1]]
+)
+def test_processes_with_little_of_a_stream_keep_their_launches(
+    shares: list[int], tmp_path: Path
+) -> None:
+    analysis = analyse(loaded(workers(shares), tmp_path))
+    told = joined(analysis.trace)
+    assert all(mine == truth for truth, mine in told)
+    assert not [one for one in analysis.warnings if one.code == "Q3"]
+
+
+def test_twelve_processes_that_number_alike_are_told_by_their_order(tmp_path: Path) -> None:
+    told = joined(loaded(workers([1] * 12, first=0), tmp_path))
+    assert all(mine == truth for truth, mine in told)
+
+
+def test_a_graph_of_a_process_with_little_of_a_stream_is_its_own(tmp_path: Path) -> None:
+    events = workers([60])
+    for turn in range(3):
+        at = 50_000.0 + 100 * turn
+        events.append(call(200, 900_000 + turn, at, "cudaGraphLaunch"))
+        events += [kernel(200, 900_000 + turn, at + 10 + 6 * index) for index in range(5)]
+    told = joined(loaded(events, tmp_path))
+    assert all(mine == truth for truth, mine in told)
+
+
+def test_a_graph_at_home_elsewhere_does_not_own_a_stray(tmp_path: Path) -> None:
+    events = workers([60])
+    events.append(call(200, 900_000, 50_000, "cudaGraphLaunch"))
+    events += [kernel(200, 900_000, 50_010 + 6 * index, device=1) for index in range(5)]
+    events.append(kernel(100, 900_000, 50_100))
+    told = joined(loaded(events, tmp_path))
+    assert [mine for truth, mine in told if mine != truth] == [""]
+
+
+@pytest.mark.parametrize("name", ["cudaEventRecord", "cudaStreamSynchronize"])
+def test_a_call_that_launches_nothing_owns_nothing_on_the_stream_of_another(
+    name: str, tmp_path: Path
+) -> None:
+    events = [*workers([60]), call(200, 700_000, 5, name), kernel(100, 700_000, 50_000)]
+    told = joined(loaded(events, tmp_path))
+    assert [mine for truth, mine in told if mine != truth] == [""]
+
+
+def test_the_same_external_id_proves_a_launch_that_seems_to_be_later(tmp_path: Path) -> None:
+    late = call(200, 700_000, 50_010)
+    late["args"]["External id"] = 77
+    events = [*workers([60]), late, kernel(200, 700_000, 50_000, **{"External id": 77})]
+    assert all(mine == truth for truth, mine in joined(loaded(events, tmp_path)))
+    events[-1]["args"]["External id"] = 78
+    told = joined(loaded(events, tmp_path))
+    assert [mine for truth, mine in told if mine != truth] == [""]
+
+
 def test_ranks_that_were_merged_are_joined_as_each_alone(traces: Path, tmp_path: Path) -> None:
     folder, events, alone = traces / "dlrm_v100_8rank", [], 0
     for rank in (0, 1):
