@@ -14,11 +14,21 @@ NAME = "profiler-overhead"
 def cost_parts(cost: RecordingCost) -> list[str]:
     """What is known, a phrase each: steps, starting and stopping, writing.
 
+    Steps that were shorter in the window than between windows cost nothing that can be told: the
+    program's steps differ by more than the profiler adds.
+
     >>> cost_parts(RecordingCost(1, 2, 3, None, 3_000_000, 2_000_000))[0]
     'a step takes 3.000 ms in the window, 1.50 x the 2.000 ms without the profiler'
+    >>> cost_parts(RecordingCost(step_ns=2_000_000, usual_step_ns=3_000_000))[0]
+    'what a step costs more is not measurable: 2.000 ms in the window, 3.000 ms between windows'
     """
     parts = []
-    if cost.slowdown is not None:
+    if cost.slowdown is not None and cost.slowdown < 1.0:
+        parts.append(
+            f"what a step costs more is not measurable: {time_text(cost.step_ns)} in the window, "
+            f"{time_text(cost.usual_step_ns)} between windows"
+        )
+    elif cost.slowdown is not None:
         parts.append(
             f"a step takes {time_text(cost.step_ns)} in the window, {cost.slowdown:.2f} x the "
             f"{time_text(cost.usual_step_ns)} without the profiler"
