@@ -48,6 +48,7 @@ def attach(arguments: Sequence[str]) -> int:
         reach = _reach(typed.program)
         if typed.listen:
             return _relay(typed.listen, reach)
+        _refuse_watched(typed.program, reach)
         if typed.steps:
             return _record(typed, reach)
         return _watch(reach, typed.history, local=typed.program.isdecimal())
@@ -102,6 +103,22 @@ def _list() -> int:
         program = clean(one.recorder.program)
         print(f"{one.pid:>8}  {_since(one):<8}  {rate:>8}  {rank:>4}  {program}{watched}")
     return 0
+
+
+def _refuse_watched(program: str, reach: Callable[[], socket.socket]) -> None:
+    """Refuse what another screen has joined: a program talks to one alone.
+
+    Raises:
+        UsageError: it is so.
+    """
+    from whichlayer.analysis.live.armed import look
+
+    found = look(reach)
+    if found is not None and found.is_watched:
+        raise UsageError(
+            f"{program} is watched by another screen, and a program can be joined by one alone: "
+            "leave that screen first"
+        )
 
 
 def _since(one: Armed) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import socket
 import statistics
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -26,7 +28,7 @@ class Armed:
     """A program that can be joined.
 
     Attributes:
-        pid: its process, by the name of its socket.
+        pid: its process, by the name of its socket where that is known.
         recorder: as it introduces itself.
         state: what it is doing.
         is_watched: another screen has joined it already.
@@ -52,13 +54,24 @@ def look_at_all() -> list[Armed]:
         RendezvousError: there is no safe place for sockets.
     """
     remove_abandoned()
-    looks = (_look(pid, path) for pid, path in sorted(armed().items()))
+    looks = (_look_at(pid, path) for pid, path in sorted(armed().items()))
     return [one for one in looks if one is not None]
 
 
-def _look(pid: int, path: Path) -> Armed | None:
+def _look_at(pid: int, path: Path) -> Armed | None:
+    return look(lambda: connect(path, _LOOK_SECONDS), pid)
+
+
+def look(reach: Callable[[], socket.socket], pid: int | None = None) -> Armed | None:
+    """What a program says of itself, which does not join it; None where it does not answer.
+
+    Args:
+        reach: connects to it.
+        pid: its process; None where only the program knows it.
+    """
     try:
-        with connect(path, _LOOK_SECONDS) as peer:
+        with reach() as peer:
+            peer.settimeout(_LOOK_SECONDS)
             send(peer, Message("look"))
             messages = [receive(peer, FROM_RECORDER, most_payload=0) for _ in range(3)]
     except (OSError, ProtocolError, RendezvousError):
@@ -68,4 +81,5 @@ def _look(pid: int, path: Path) -> Armed | None:
     if kinds != ["hello", "state", "bye"] or hello is None or state is None or bye is None:
         return None
     recorder = recorder_from(hello, 0)
-    return Armed(pid, recorder, state_from(state, recorder), bool(bye.text("reason")))
+    process = recorder.pid if pid is None else pid
+    return Armed(process, recorder, state_from(state, recorder), bool(bye.text("reason")))

@@ -87,6 +87,8 @@ class LiveLine(Pane):
     def _parts(self) -> tuple[str, tuple[str, ...]]:
         model, now = self.model, self.model.now
         tag = "● LIVE" if model.following else "■ PAUSED FOLLOWING"
+        if model.following and model.told and all(told.gone for told in model.told.values()):
+            tag = "■ NOT CONNECTED"
         ended = self._ended()
         parts = [ended or _phase(model) or self._stands()]
         if model.source and len(model.sources) > 1:

@@ -119,6 +119,8 @@ class ServerFeed(Feed):
             case Left(recorder, reason):
                 source = self._source(recorder)
                 before = model.told.get(source, Told())
+                if not self._server.recorders:
+                    self.waits_for = f"no window, and none will come: {reason}"
                 model.tell(source, replace(before, phase=reason, active=False, gone=True))
                 model.note(f"{source}: {reason}")
 

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import gzip
 import os
+import socket
 import subprocess
 import sys
 import tempfile
 import textwrap
+import threading
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
+from tests.support.live_peer import hello
+from whichlayer.analysis.live.protocol import Message, ProtocolError, receive, send
+from whichlayer.analysis.live.rendezvous import listen
 from whichlayer.tui.samples import sample_path
 
 WHICHLAYER = [sys.executable, "-m", "whichlayer"]
@@ -180,3 +186,46 @@ def test_what_follows_the_program_is_its_own(tmp_path: Path, between: list[str])
     show = [sys.executable, "-c", "import sys; print(sys.argv[1:])", "--window", "--", "-o", "x"]
     done = run("run", "--headless", "-o", str(tmp_path / "w"), *between, *show)
     assert (done.returncode, done.stdout) == (0, b"['--window', '--', '-o', 'x']\n")
+
+
+@contextmanager
+def watched_program(reason: str) -> Iterator[str]:
+    """A program that says of itself what a recorder does which a screen has joined, or none."""
+    name = "4194000"
+    server, path = listen(name)
+
+    def answer() -> None:
+        while True:
+            try:
+                peer, _ = server.accept()
+            except OSError:
+                return
+            with peer, suppress(OSError, ProtocolError):
+                if receive(peer, frozenset({"look", "join"}), most_payload=0) is None:
+                    continue  # it was asked whether anybody is there
+                for one in (hello(), Message("state"), Message("bye", {"reason": reason})):
+                    send(peer, one)
+
+    thread = threading.Thread(target=answer)
+    thread.start()
+    try:
+        yield name
+    finally:
+        server.shutdown(socket.SHUT_RDWR)
+        server.close()
+        thread.join()
+        path.unlink(missing_ok=True)
+
+
+@pytest.mark.parametrize("steps", [[], ["--steps", "2", "-o", "now.json"]])
+def test_what_another_screen_watches_is_refused_in_one_line(steps: list[str]) -> None:
+    with watched_program("another screen is connected") as pid:
+        done = run("attach", pid, *steps)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.count(b"\n") == 1 and b"another screen" in done.stderr
+
+
+def test_what_nobody_watches_is_joined() -> None:
+    with watched_program("") as pid:
+        done = run("attach", pid)
+    assert done.returncode == 2 and b"needs a terminal" in done.stderr
