@@ -46,10 +46,12 @@ class Hint:
     Attributes:
         evidence: lines that prove it.
         rows: trace rows that show it, in order of time.
+        fix: what to change here, where the rule's own fix is not the one; else empty.
     """
 
     evidence: tuple[str, ...]
     rows: tuple[int, ...]
+    fix: str = ""
 
 
 def rule_modules(package: ModuleType) -> Iterator[ModuleType]:

@@ -44,7 +44,7 @@ def _finding(analysis: Analysis, rule: Rule, hint: Hint) -> Finding:
         time_ns=0,
         recoverable_ns=None,
         share=0.0,
-        fix=rule.fix,
+        fix=hint.fix or rule.fix,
         where=where_of(trace, place, analysis.options.source_roots),
         evidence=(*hint.evidence, *reasons(gates, from_gap=False)),
         regions=tuple(regions),

@@ -71,12 +71,14 @@ class MemoryUse:
         taken_bytes, given_bytes: allocated and freed in the window.
         taken, given: how often.
         turnover: ``taken_bytes`` a step over ``peak_bytes``; of a window without steps, in all.
-        device_calls: calls in which the device itself was asked for memory or given it back.
+        device_calls: calls for this allocator in which the device itself was asked for memory or
+            given it back; a pool of the driver (``cudaMallocAsync``) is not the device.
         asked_again: how often memory was given back to the device and asked for again, after the
             first step.
         churns: the settings of ``memory-churn`` are reached.
         by_operator: those that allocated most until the peak.
         largest: the largest single allocations of the window.
+        allocator: as :class:`whichlayer.analysis.trace.columns.Instants` numbers it.
     """
 
     type: str
@@ -102,6 +104,7 @@ class MemoryUse:
     churns: bool
     by_operator: tuple[OperatorMemory, ...]
     largest: tuple[Allocation, ...]
+    allocator: int = -1
 
 
 def memory_use(analysis: Analysis) -> tuple[MemoryUse, ...]:
@@ -134,8 +137,9 @@ def _use(analysis: Analysis, events: AllocatorEvents, chosen: NDArray[np.intp]) 
     taken, given = size > 0, size < 0
     total = _device_memory(analysis, events.device) if events.on_gpu else None
     most = int(allocated[peak])
-    calls = len(device_calls(trace, window)) if events.on_gpu else 0
-    again = len(asked_again(trace, window)) if calls else 0
+    allocator = int(trace.instants.allocator[events.index[0]])
+    calls = len(device_calls(trace, window, allocator)) if events.on_gpu else 0
+    again = len(asked_again(trace, window, allocator)) if calls else 0
     turnover = float(size[taken].sum()) / max(len(window.steps), 1) / most if most else None
     least = threshold(options, CHURN.id, "turnover"), threshold(options, CHURN.id, "calls")
     full = threshold(options, NEAR_LIMIT.id, "full")
@@ -163,6 +167,7 @@ def _use(analysis: Analysis, events: AllocatorEvents, chosen: NDArray[np.intp]) 
         churns=turnover is not None and turnover >= least[0] and _often(again, analysis, least[1]),
         by_operator=_by_operator(trace, rows[: peak + 1], size[: peak + 1]),
         largest=_largest(trace, rows, size, time),
+        allocator=allocator,
     )
 
 

@@ -3,7 +3,8 @@
 Told where ``profile_memory`` is recorded. A step takes and gives back at least what is held at most,
 which a caching allocator that has warmed up serves from what it has; here it calls the device:
 memory was given back to it (``cudaFree``) and asked for again (``cudaMalloc``) in each step after
-the first, and at least twice. Blocks of changing sizes do that, and ``empty_cache()`` in the loop. A
+the first, and at least twice, by one process and for one GPU. What goes into a pool of the driver
+(``cudaFreeAsync``) has not gone back to the device. Blocks of changing sizes do that, and ``empty_cache()`` in the loop. A
 memory that is nearly full explains it better (``memory-near-limit``). What it costs is in the gaps
 (``allocator``); this says why, and is given no time of its own.
 """
@@ -39,15 +40,16 @@ def find(analysis: Analysis) -> Hint | None:
     trace = analysis.trace
     if not np.isfinite(trace.instants.value).any():
         return None
-    rows = asked_again(trace, analysis.window)
-    if not len(rows):  # before all allocations are looked at
+    if not len(asked_again(trace, analysis.window)):  # before all allocations are looked at
         return None
     churning = [one for one in memory_use(analysis) if one.churns]
     if not churning:
         return None
     if enabled(analysis.options, NEAR_LIMIT.id) and near_limit(analysis) is not None:
         return None
-    return Hint(_said(max(churning, key=lambda one: one.taken_bytes)), tuple(rows.tolist()))
+    most = max(churning, key=lambda one: one.taken_bytes)
+    rows = asked_again(trace, analysis.window, most.allocator)
+    return Hint(_said(most), tuple(rows.tolist()))
 
 
 def _said(one: MemoryUse) -> tuple[str, ...]:

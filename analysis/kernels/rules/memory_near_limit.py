@@ -2,47 +2,55 @@
 
 With ``profile_memory`` recorded: what the caching allocator has reserved (where that is not
 recorded, what it has given out) reaches 90 % of the device's memory, and between the first and the
-last ``cudaMalloc`` of the recording there are calls of ``cudaFree``, as when the allocator empties
-itself to try again; retries themselves are not recorded. Each waits for the whole device. So does an
-allocation that failed for good (``[OutOfMemory]``), which is told however full the memory was.
+last ``cudaMalloc`` of the same process, for the same GPU, there are two calls of ``cudaFree`` or more,
+as when the allocator empties itself to try again; retries themselves are not recorded. Each waits for
+the whole device. One call alone may be a workspace of a library, and ``cudaFreeAsync`` gives to a pool
+of the driver, not to the device. An allocation that failed for good (``[OutOfMemory]``) is told however
+full the memory was. Where no backward pass is recorded, the fix is that of inference.
 What it costs is in the gaps (``allocator``); this says why, and is given no time of its own.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from whichlayer.analysis.gaps.communication_fixes import trains
 from whichlayer.analysis.kernels.peaks import device_entry
 from whichlayer.analysis.layers import Layer
+from whichlayer.analysis.memory.device_calls import asking, giving
+from whichlayer.analysis.memory.whose_calls import CPU_ALLOCATOR, calls_for, process_of_lanes
 from whichlayer.analysis.results import Analysis
 from whichlayer.analysis.rule import Hint, Rule
 from whichlayer.analysis.settings import threshold
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import SliceKind
+from whichlayer.analysis.trace.steps import engine_steps
 
 Rows = NDArray[np.int64]
+
+TRAINING: Final = "activation checkpointing, a smaller micro-batch, less kept between steps"
+INFERENCE: Final = (
+    "leave more room beside the KV cache: a lower gpu_memory_utilization or a smaller cache, a smaller "
+    "maximum batch (max_num_seqs, max_num_batched_tokens)"
+)
 
 RULE: Final = Rule(
     id="memory-near-limit",
     layer=Layer.PYTORCH,
     title="the GPU's memory is nearly full",
-    fix="activation checkpointing, a smaller micro-batch, less kept between steps",
-    thresholds={"full": 0.90, "frees": 1.0},
+    fix=f"in training: {TRAINING}; in inference: {INFERENCE}",
+    thresholds={"full": 0.90, "frees": 2.0},
     source="whichlayer's design; PyTorch's caching allocator frees its cache before a retry",
     example="made: 76.0 GB of 80.0 GB allocated (95 %), and cudaFree between two calls of "
     "cudaMalloc",
 )
 RANK: Final = 90
-#: As :class:`whichlayer.analysis.trace.columns.Instants` numbers it.
-CPU_ALLOCATOR: Final = 0
 _OUT_OF_MEMORY: Final = "[OutOfMemory]"
-_ALLOCATES: Final = re.compile(r"^(?:cuda|hip)(?:Malloc|MallocAsync)$|^cuMemCreate$")
-_FREES: Final = re.compile(r"^(?:cuda|hip)(?:Free|FreeAsync)$|^cuMemRelease$")
 
 
 def applies(measured: object, settings: object) -> bool:
@@ -53,56 +61,79 @@ def applies(measured: object, settings: object) -> bool:
 def find(analysis: Analysis) -> Hint | None:
     """The calls that freed memory under pressure, or before which none was left; or None."""
     trace = analysis.trace
-    calls = np.flatnonzero(trace.kind == SliceKind.RUNTIME)
-    said, rows = _retries(analysis, calls)
+    said, rows = _retries(analysis)
     failed = _failures(trace)
     if len(failed):
         said = (*said, f"an allocation failed {len(failed):,} x ([OutOfMemory])")
+        calls = np.flatnonzero(trace.kind == SliceKind.RUNTIME)
         rows = rows if len(rows) else _calls_before(trace, calls, failed)
-    return Hint(said, tuple(rows.tolist())) if len(rows) else None
+    return Hint(said, tuple(rows.tolist()), _fix(trace)) if len(rows) else None
 
 
-def _retries(analysis: Analysis, calls: Rows) -> tuple[tuple[str, ...], Rows]:
+def _retries(analysis: Analysis) -> tuple[tuple[str, ...], Rows]:
     """What proves that memory was given back under pressure, and the calls that did so."""
     trace, options = analysis.trace, analysis.options
-    room, most, what = _fullest(analysis)
-    if not room or most < threshold(options, RULE.id, "full") * room:
-        return (), calls[:0]
-
-    def named(pattern: re.Pattern[str]) -> Rows:
-        ids = [index for index, name in enumerate(trace.strings) if pattern.match(name)]
-        return calls[np.isin(trace.name_id[calls], ids)]
-
-    allocating, freeing = named(_ALLOCATES), named(_FREES)
-    if not len(allocating):
-        return (), calls[:0]
-    start = trace.start_ns
-    first, last = start[allocating].min(), start[allocating].max()
-    under = freeing[(start[freeing] > first) & (start[freeing] < last)]
-    if not len(under) or len(under) < threshold(options, RULE.id, "frees"):
-        return (), calls[:0]
-    return (
-        f"{most / 1e9:.1f} GB of {room / 1e9:.1f} GB {what} at most ({most / room:.0%})",
-        f"memory was given back {len(under):,} times between allocations",
-    ), under[np.argsort(start[under])]
+    asks, gives = asking(trace), giving(trace)
+    if not len(asks) or len(gives) < threshold(options, RULE.id, "frees"):
+        return (), gives[:0]
+    for one in _full(analysis):
+        asked = trace.start_ns[calls_for(trace, asks, one.allocator, one.process)]
+        given = calls_for(trace, gives, one.allocator, one.process)
+        if not len(asked):
+            continue
+        start = trace.start_ns[given]
+        under = given[(start > asked.min()) & (start < asked.max())]
+        if len(under) and len(under) >= threshold(options, RULE.id, "frees"):
+            of_all = f"{one.most / 1e9:.1f} GB of {one.room / 1e9:.1f} GB {one.what}"
+            said = (
+                f"{of_all} at most ({one.most / one.room:.0%})",
+                f"memory was given back {len(under):,} times between allocations",
+            )
+            return said, under[np.argsort(trace.start_ns[under], kind="stable")]
+    return (), gives[:0]
 
 
-def _fullest(analysis: Analysis) -> tuple[int, float, str]:
-    """Memory of the GPU that was fullest, most bytes held of it, and what those bytes are."""
-    instants, header = analysis.trace.instants, analysis.trace.header
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """What one process holds of one GPU: the most bytes, and what those bytes are."""
+
+    allocator: int
+    process: int
+    room: int
+    most: float
+    what: str
+
+
+def _full(analysis: Analysis) -> list[_Held]:
+    """Memory that reached the threshold, the fullest first."""
+    trace, header = analysis.trace, analysis.trace.header
+    instants = trace.instants
     # The CPU's allocator counts for itself; files that name none are of the GPU's.
     known = np.isfinite(instants.value) & (instants.allocator != CPU_ALLOCATOR)
-    found = (0, 0.0, "")
-    for allocator in np.unique(instants.allocator[known]).tolist():
-        here = known & (instants.allocator == allocator)
+    known &= instants.lane_id >= 0
+    process = np.full(len(known), -1, np.int64)
+    process[known] = process_of_lanes(trace)[instants.lane_id[known]]
+    pairs = np.unique(np.stack((instants.allocator[known], process[known])), axis=1)
+    found = []
+    for allocator, owner in pairs.T.tolist():
+        here = known & (instants.allocator == allocator) & (process == owner)
         entry = device_entry(allocator & 0xFFFFFFFF, header) if allocator >= 0 else None
         room = _memory(entry or {}) or _least_memory(analysis)
         reserved = instants.reserved[here]
         told = bool(np.isfinite(reserved).any())
         held = float(np.nanmax(reserved)) if told else float(instants.value[here].max())
-        if room and held / room > (found[1] / found[0] if found[0] else -1.0):
-            found = room, held, "reserved" if told else "allocated"
-    return found
+        if room and held >= threshold(analysis.options, RULE.id, "full") * room:
+            what = "reserved" if told else "allocated"
+            found.append(_Held(allocator, owner, room, held, what))
+    return sorted(found, key=lambda one: -one.most / one.room)
+
+
+def _fix(trace: Trace) -> str:
+    """What to change: inference has no activations to recompute and no micro-batch."""
+    if trains(trace):
+        return TRAINING
+    forward = engine_steps(trace) or bool((trace.kind == SliceKind.CPU_OP).any())
+    return INFERENCE if forward else ""
 
 
 def _failures(trace: Trace) -> Rows:
