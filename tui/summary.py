@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whichlayer.analysis.layers import Layer
-from whichlayer.analysis.states import State
+from whichlayer.analysis.owned_within import owned_within
 from whichlayer.tui.owners import AT_ROOF, EDGE, GAP, LOSS, SPACING, UNJUDGED, Owners
 
 if TYPE_CHECKING:  # the first timeline does not wait for the tables of an analysis
@@ -132,14 +132,7 @@ def activity_times(
     if span is None:
         return activities.owned_ns, np.asarray((activities.group >= 0) & counts)
     low, high = span
-    time = np.zeros(len(activities.row), dtype=np.int64)
-    for segments in analysis.segments:
-        first = int(np.searchsorted(segments.end_ns, low, "right"))
-        stop = int(np.searchsorted(segments.start_ns, high, "left"))
-        part = slice(first, stop)
-        busy = (segments.state[part] <= State.UNJUDGED) & (segments.ref[part] >= 0)
-        inside = np.minimum(segments.end_ns[part], high) - np.maximum(segments.start_ns[part], low)
-        np.add.at(time, segments.ref[part][busy], np.maximum(inside[busy], 0))
+    time = owned_within(analysis, low, high)
     return time, np.asarray((activities.start_ns < high) & (activities.end_ns > low) & counts)
 
 

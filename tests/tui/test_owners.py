@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from tests.tui.recording import STEPS, build_analysis, build_trace
 from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.results import Kernels, Segments, State
-from whichlayer.tui.owners import AT_ROOF, EDGE, LOSS, Owners, columns_of
+from whichlayer.tui.measure import union_ns
+from whichlayer.tui.owners import EDGE, LOSS, Owners, columns_of
 from whichlayer.tui.summary import longest_call, rank_kernels, summarise
 
 ANALYSIS = build_analysis(build_trace())
@@ -119,8 +120,8 @@ def test_kernels_of_the_window_are_ranked_by_time() -> None:
 def test_kernel_times_of_a_selection_are_the_busy_time_in_it(one: int, other: int) -> None:
     low, high = min(one, other), max(one, other) + 1
     ranked = rank_kernels(ANALYSIS, (low, high))
-    times = OWNERS.between(np.array([low]), np.array([high]))[:, 0]
-    busy = int(times[AT_ROOF] + times[LOSS].sum())
+    activities = ANALYSIS.activities
+    busy = union_ns(activities.start_ns, activities.end_ns, low, high)
     assert sum(row.time_ns for row in ranked) == busy
     assert all(row.calls > 0 for row in ranked)
 
