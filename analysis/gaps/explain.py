@@ -93,8 +93,9 @@ def _where(trace: Trace, gaps: Gaps, index: int, culprit: int, roots: Sequence[s
             return where_of(trace, row, roots)
     if culprit >= 0 and _on_cpu(trace, int(trace.launch[culprit])):
         return where_of(trace, int(trace.launch[culprit]), roots)
-    missing = launch < 0 and int(gaps.next_row[index]) >= 0
-    return Where(record=record_launch(trace) if missing else record_place(trace))
+    following = int(gaps.next_row[index])
+    missing = launch < 0 and following >= 0
+    return Where(record=record_launch(trace, following) if missing else record_place(trace))
 
 
 def _evidence(analysis: Analysis, index: int, culprit: int) -> list[str]:
@@ -140,7 +141,7 @@ def _ran(trace: Trace, row: int, length: int) -> list[str]:
     lines = [f"{line}: {', '.join(facts)}" if facts else line]
     launch = int(trace.launch[row])
     if launch < 0:
-        return [*lines, record_launch(trace)]
+        return [*lines, record_launch(trace, row)]
     begun, ran = int(trace.start_ns[launch]), int(trace.start_ns[row])
     call, who = clean(trace.name(launch)), thread_name(trace, launch)
     took = microseconds(int(trace.end_ns[launch]) - begun)
@@ -174,7 +175,7 @@ def _launch_lines(
     if following < 0:
         return [f"nothing is recorded on the step's thread meanwhile: {record_thread(trace)}"]
     if launch < 0:
-        return [record_launch(trace)]
+        return [record_launch(trace, following)]
     line = _launch_line(trace, piece, launch)
     if rule != "unattributed":
         return [line]

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from whichlayer.analysis.findings.where import RECORD_STACKS, holds_stacks
 from whichlayer.analysis.gaps.held import LEAST_NS
 from whichlayer.analysis.gaps.silent import is_silent, record_operators
 from whichlayer.analysis.results import Gaps
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import LaneKind, SliceKind
+from whichlayer.analysis.trace.undecided import undecided
 
 RECORD_LAUNCH = (
     "the launch is not in the file: record from before it, with a warm-up step in the schedule"
 )
 _LAUNCH_NSIGHT = "the launch is not in the file: start nsys profile --trace=cuda,nvtx before the work is launched"
+SEPARATE = (
+    "which call launched it cannot be told, the file holds calls of several processes: record each "
+    "process into a file of its own"
+)
 _SYNC_NSIGHT = "record with nsys profile --trace=cuda,nvtx --cuda-event-trace=true"
 RECORD_SYNC = "record with _ExperimentalConfig(enable_cuda_sync_events=True)"
 _SYNC_ROCM = "record with rocprofv3 --sys-trace: it shows what the queues waited for"
@@ -28,8 +35,15 @@ _SYSTEM = "record with perf record -g, or py-spy record --native: they show what
 _PAGEABLE = "; pinned memory (pin_memory=True) would rule out the staging of the copy"
 
 
-def record_launch(trace: Trace) -> str:
-    """How to get the launch of work that has none in the file."""
+def record_launch(trace: Trace, row: int) -> str:
+    """How to get the launch of an activity that has none.
+
+    Args:
+        trace: the recording.
+        row: the activity.
+    """
+    if undecided(trace, np.array([row])).any[0]:
+        return SEPARATE
     return _LAUNCH_NSIGHT if trace.producer == "nsight" else RECORD_LAUNCH
 
 
@@ -73,7 +87,7 @@ def unattributed_fix(trace: Trace, gaps: Gaps, index: int) -> str:
     if following < 0:
         return record_thread(trace)
     if launch < 0:
-        return record_launch(trace)
+        return record_launch(trace, following)
     if int(trace.start_ns[launch]) > start:
         return record_system(trace) if holds_host(trace, culprit) else record_thread(trace, launch)
     if int(trace.end_ns[launch]) > start:

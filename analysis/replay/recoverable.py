@@ -19,6 +19,7 @@ from whichlayer.analysis.replay.removal import Removal, combined, nothing
 from whichlayer.analysis.replay.schedule import CallKind, Int64, Schedule
 from whichlayer.analysis.results import Gaps, Kernels, Options, Window
 from whichlayer.analysis.trace.columns import Trace
+from whichlayer.analysis.trace.undecided import undecided
 
 #: A replay of nothing that misses the window's end by more than this share of it is not
 #: believed.
@@ -128,7 +129,10 @@ class Replayer:
             return None
         if base.unlinked > MAX_UNLINKED:
             share = f"{100 * base.unlinked:.0f} %"
-            self.reason = f"the launches of {share} of the window's activities are not in the file"
+            rows = np.concatenate([device.row for device in self._devices])
+            told = bool(undecided(self._trace, rows).any.any())
+            what = "not known" if told else "not in the file"
+            self.reason = f"the launches of {share} of the window's activities are {what}"
             return None
         error = abs(base.end_ns - base.recorded_end_ns) / (high - low)
         if error > MAX_ERROR:

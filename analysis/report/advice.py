@@ -10,6 +10,7 @@ from whichlayer.analysis.report.recorded import Recorded, find_recorded
 from whichlayer.analysis.results import Analysis
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import SliceKind
+from whichlayer.analysis.trace.undecided import undecided
 
 #: The recording that answers everything this tool asks, ready to copy.
 RECORDING_SNIPPET = (
@@ -138,10 +139,12 @@ def _missing(analysis: Analysis, recorded: Recorded) -> list[str]:
 
 def _unlinked_ns(analysis: Analysis) -> int:
     """Time of the window that is unjudged, or a gap of unknown cause, for want of a launch."""
-    gaps, activities = analysis.gaps, analysis.activities
-    unlinked = (analysis.trace.launch[activities.row] < 0) & ~activities.judged
+    gaps, activities, trace = analysis.gaps, analysis.activities, analysis.trace
+    unlinked = (trace.launch[activities.row] < 0) & ~activities.judged
+    unlinked &= ~undecided(trace, activities.row).any
     busy = int(activities.owned_ns[unlinked].sum())
     unknown = (gaps.layer == Layer.UNKNOWN) & (gaps.launch_row < 0) & (gaps.next_row >= 0)
+    unknown[unknown] = ~undecided(trace, gaps.next_row[unknown]).any
     return busy + int((gaps.end_ns - gaps.start_ns)[unknown].sum())
 
 

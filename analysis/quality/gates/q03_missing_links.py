@@ -2,8 +2,9 @@
 
 More than 5 % is told. Gaps are judged one by one: only those before such an activity are
 unattributed. Kernels of a graph that was launched as a whole are not counted. Where a file holds
-several processes that number their calls alike, activities of which it cannot be told whose they
-are count too, and are told from the first on.
+several processes, activities of which it cannot be told which call launched them are told apart
+from these, from the first on: calls of several processes have their number, or only a call of
+another process than the rest of their stream has it.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ import numpy as np
 from whichlayer.analysis.activities import Activities
 from whichlayer.analysis.errors import Severity, TraceWarning
 from whichlayer.analysis.quality.gate import Gate, Recording, device_words, percent
-from whichlayer.analysis.trace.columns import Trace
-from whichlayer.analysis.trace.kinds import LaneKind, SliceKind
+from whichlayer.analysis.trace.columns import Bool, Trace
+from whichlayer.analysis.trace.undecided import Undecided, undecided
 
 #: Share of a device's activities that may be without a launch.
 MAX_UNLINKED = 0.05
@@ -38,17 +39,9 @@ def check(recording: Recording) -> Iterator[TraceWarning]:
         how = ": nsys profile --trace=cuda,nvtx, without --delay" if nsight else ""
     limit = recording.limit(GATE, "unlinked")
     for activities in recording.devices:
-        if undecided := _undecided(recording.trace, activities):
-            yield TraceWarning(
-                GATE.id,
-                f"{device_words(activities.number)}: {undecided} of {len(activities)} activities "
-                "have a launch number that several processes used, and nothing tells whose they "
-                "are; they have no launch, and the gaps before them are unattributed; record "
-                "each process into a file of its own",
-                undecided,
-                severity=Severity.DOUBT,
-            )
-        missing = _unlinked(recording.trace, activities)
+        found = undecided(recording.trace, activities.row)
+        yield from _undecided(activities, found)
+        missing = _unlinked(recording.trace, activities, found.any)
         share = missing / len(activities)
         if share > limit:
             yield TraceWarning(
@@ -61,20 +54,28 @@ def check(recording: Recording) -> Iterator[TraceWarning]:
             )
 
 
-def _undecided(trace: Trace, activities: Activities) -> int:
-    """Activities without a launch although calls of several processes have their number."""
-    alone = activities.row[(activities.launch < 0) & (trace.correlation[activities.row] > 0)]
-    threads = np.array([lane.kind == LaneKind.CPU_THREAD for lane in trace.lanes], np.bool_)
-    names = {lane.pid for lane in trace.lanes if lane.kind == LaneKind.CPU_THREAD}
-    if len(names) < 2 or not len(alone):
-        return 0
-    calls = (trace.kind == SliceKind.RUNTIME) & ~trace.stray & threads[trace.lane_id]
-    return int(np.isin(trace.correlation[alone], trace.correlation[calls]).sum())
+def _undecided(activities: Activities, found: Undecided) -> Iterator[TraceWarning]:
+    """Activities without a launch although calls have their number, by what that is due to."""
+    shared = "have a launch number that several processes used, and nothing tells whose they are"
+    foreign = (
+        "have the launch number of a call of another process than the rest of their stream, and "
+        "nothing tells that it launched them"
+    )
+    for which, what in ((found.shared, shared), (found.foreign, foreign)):
+        if count := int(which.sum()):
+            yield TraceWarning(
+                GATE.id,
+                f"{device_words(activities.number)}: {count} of {len(activities)} activities "
+                f"{what}; their launches are not known, and the gaps before them are "
+                "unattributed; record each process into a file of its own",
+                count,
+                severity=Severity.DOUBT,
+            )
 
 
-def _unlinked(trace: Trace, activities: Activities) -> int:
-    """Activities without a launch that are not part of a graph."""
-    alone = activities.row[activities.launch < 0]
+def _unlinked(trace: Trace, activities: Activities, undecided_too: Bool) -> int:
+    """Activities without a launch that are not part of a graph, nor told of already."""
+    alone = activities.row[(activities.launch < 0) & ~undecided_too]
     details, counts = np.unique(trace.detail_id[alone], return_counts=True)
     in_graph = [_is_positive(trace.detail_by_id(i).get("graph id")) for i in details.tolist()]
     return int(counts[~np.array(in_graph, np.bool_)].sum())

@@ -90,8 +90,13 @@ def test_what_cannot_be_told_is_unknown_and_warned_of(tmp_path: Path) -> None:
         events += [kernel(100, number, at + 10), kernel(200, number, at + 20)]
     analysis = analyse(loaded(events, tmp_path))
     assert {mine for _, mine in joined(analysis.trace)} == {""}
-    (warning,) = [one for one in analysis.warnings if "several processes" in one.message]
-    assert (warning.code, warning.count, warning.severity.id) == ("Q3", 58, "doubt")
+    (warning,) = [one for one in analysis.warnings if one.code == "Q3"]
+    assert "several processes used" in warning.message
+    assert (warning.count, warning.severity.id) == (58, "doubt")
+    found = [one for one in analysis.findings if one.rule == "unattributed"]
+    assert found
+    assert all("not in the file" not in " ".join((one.fix, *one.evidence)) for one in found)
+    assert all("into a file of its own" in one.fix for one in found)
     causes = {analysis.gaps.rule_ids[code] for code in analysis.gaps.cause.tolist()}
     assert "launch-bound" not in causes
 
@@ -202,6 +207,15 @@ def test_a_graph_at_home_elsewhere_does_not_own_a_stray(tmp_path: Path) -> None:
     events.append(kernel(100, 900_000, 50_100))
     told = joined(loaded(events, tmp_path))
     assert [mine for truth, mine in told if mine != truth] == [""]
+
+
+def test_a_number_of_another_process_alone_is_not_said_to_be_of_several(tmp_path: Path) -> None:
+    events = [*workers([60]), call(200, 700_000, 5, "cudaEventRecord")]
+    events += [kernel(100, 700_000, 50_000), kernel(100, 800_000, 50_010)]
+    (told,) = [one for one in analyse(loaded(events, tmp_path)).warnings if one.code == "Q3"]
+    assert "several processes" not in told.message
+    assert "of another process than the rest" in told.message
+    assert told.count == 1
 
 
 @pytest.mark.parametrize("name", ["cudaEventRecord", "cudaStreamSynchronize"])
