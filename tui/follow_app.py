@@ -39,8 +39,7 @@ class FollowingApp(WhichlayerApp):
     @on(Followed)
     def _followed(self, message: Followed) -> None:
         name = clean(os.path.basename(self._loader.path))
-        state = "● growing " if message.grows else "● ready, followed "
-        self.screen_stack[0].query_one(Header).rename(name, state)
+        self.screen_stack[0].query_one(Header).rename(name, f"● {message.state} ")
 
 
 def run_following(path: str, options: Options, wanted: Wanted | None = None) -> int:

@@ -18,7 +18,16 @@ from whichlayer.analysis.options import Options
 from whichlayer.analysis.results import Analysis
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.tui.follow_app import FollowingApp
-from whichlayer.tui.follow_loader import Followed, FollowLoader, _may_begin
+from whichlayer.tui.follow_loader import (
+    GROWING,
+    READING,
+    READY,
+    UNFINISHED,
+    UNREADABLE,
+    Followed,
+    FollowLoader,
+    _may_begin,
+)
 from whichlayer.tui.messages import DocumentOpened, LoadFailed
 
 
@@ -73,13 +82,84 @@ def test_a_file_is_read_once_for_each_change(monkeypatch: pytest.MonkeyPatch) ->
     file, told = followed([10, 10, 20, 20, 20, 30], monkeypatch)
     assert file.reads == [10, 20, 30]
     assert sum(isinstance(one, DocumentOpened) for one in told) == 4  # the first one twice
-    assert any(isinstance(one, Followed) and one.grows for one in told)
+    assert said(told)[0] == GROWING
+
+
+def said(told: list[Message]) -> list[str]:
+    return [one.state for one in told if isinstance(one, Followed)]
+
+
+class Slow(Growing):
+    """Reading takes ten seconds of its clock, a look half a second; the file is a real one."""
+
+    def __init__(self, path: Path, texts: list[str]) -> None:
+        super().__init__([])
+        self.path, self.texts = path, iter(texts)
+        self.seconds = 0.0
+
+    def state(self, path: str) -> FileState | None:
+        self.seconds += 0.5
+        text = next(self.texts, None)
+        if text is None:
+            assert self.loader is not None
+            self.loader.stop()
+            return None
+        self.path.write_text(text, encoding="utf-8")
+        self.size = len(text)
+        return FileState((1, 1), self.size, self.size)
+
+    def read(self, path: str, progress: object = None) -> Trace:
+        self.seconds += 10
+        return super().read(path, progress)
+
+
+def followed_slowly(
+    path: Path, texts: list[str], monkeypatch: pytest.MonkeyPatch
+) -> tuple[Slow, list[str]]:
+    monkeypatch.setattr("whichlayer.tui.follow_loader.LOOK_S", 0.001)
+    file = Slow(path, texts)
+    loader = Quick(str(path), Options(), file.read, analyses, file.state, lambda: file.seconds)
+    file.loader = loader
+    told: list[Message] = []
+    loader.run(told)
+    return file, said(told)
+
+
+PART, MORE, WHOLE = '[{"ph": "X"} ,', '[{"ph": "X"}, {"ph": "X"},', '[{"ph": "X"}, {"ph": "X"}]'
+
+
+def test_a_file_is_read_at_once_when_it_has_its_end_and_is_never_said_to_grow_then(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, states = followed_slowly(
+        tmp_path / "t.json", [PART, PART, WHOLE, WHOLE, WHOLE, WHOLE, WHOLE], monkeypatch
+    )
+    assert file.reads == [len(PART), len(WHOLE)]
+    assert states == [GROWING, "changed: read again in 39 s", READING, READY]
+
+
+def test_a_change_is_told_at_the_next_look_and_counted_down_until_it_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, states = followed_slowly(tmp_path / "t.json", [PART, PART, *[MORE] * 100], monkeypatch)
+    assert file.reads == [len(PART), len(MORE)]
+    waits = [f"changed: read again in {left} s" for left in range(39, 0, -1)]
+    assert states[: len(waits) + 2] == [GROWING, *waits, READING]
+    assert states[len(waits) + 2 :] == [UNFINISHED], "it has rested meanwhile, without an end"
+
+
+def test_a_file_that_is_complete_from_the_start_is_ready(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, states = followed_slowly(tmp_path / "t.json", [WHOLE] * 9, monkeypatch)
+    assert file.reads == [len(WHOLE)] and states == [READY]
 
 
 def test_what_cannot_be_read_now_is_read_the_next_time(monkeypatch: pytest.MonkeyPatch) -> None:
     file, told = followed([10, 23, 23, 40], monkeypatch)
     assert file.reads == [10, 23, 23, 40]
     assert not any(isinstance(one, LoadFailed) for one in told)
+    assert said(told)[:2] == [READING, UNREADABLE]
 
 
 def test_a_file_that_has_only_just_been_begun_is_waited_for(

@@ -120,7 +120,7 @@ class ServerFeed(Feed):
                 source = self._source(recorder)
                 before = model.told.get(source, Told())
                 if not self._server.recorders:
-                    self.waits_for = f"no window, and none will come: {reason}"
+                    self.waits_for = f"no window: {reason}"
                 model.tell(source, replace(before, phase=reason, active=False, gone=True))
                 model.note(f"{source}: {reason}")
 

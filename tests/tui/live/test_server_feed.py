@@ -56,5 +56,5 @@ def test_who_is_refused_is_not_told_to_wait_for_windows(server: LiveServer) -> N
         feed.apply(model, wait_for(server, StateTold))
         assert "e records one" in feed.waits_for
         feed.apply(model, wait_for(server, Left))
-    assert feed.waits_for == "no window, and none will come: another screen is connected"
+    assert feed.waits_for == "no window: another screen is connected"
     assert model.told["rank 0"].gone
