@@ -60,3 +60,8 @@ class Options:
     peaks: Mapping[str, Peaks] = field(default_factory=dict)
     source_roots: tuple[str, ...] = ()
     origins: Mapping[str, str] = field(default_factory=dict, compare=False)
+
+    @property
+    def whole(self) -> str:
+        """The word for what is analysed, of which shares are told."""
+        return "window" if self.span_ns is None else "span"

@@ -96,6 +96,7 @@ def analyse(trace: Trace, options: Options | None = None) -> Analysis:
             bool(recorded),
             caveat_of(warnings),
             cut=trace.cut_off,
+            whole=options.whole,
         ),
         findings=(),
         warnings=tuple(warnings),

@@ -46,7 +46,7 @@ def describe_gap(analysis: Analysis, index: int, whole_ns: int = 0) -> list[Line
         Line(f"{text.rule}: {clean(text.title)}", strong=True),
         Line(
             f"{time_text(end - start)} {kind} on {gpu_text(device.number)}"
-            f" ({share_text(end - start, total)} of the window){part}"
+            f" ({share_text(end - start, total)} of the {analysis.options.whole}){part}"
         ),
     ]
     lines += _remedy(text.fix, text.where)
@@ -57,7 +57,7 @@ def describe_gap(analysis: Analysis, index: int, whole_ns: int = 0) -> list[Line
 def describe_finding(analysis: Analysis, finding: Finding) -> list[Line]:
     """A finding in full."""
     vendor = analysis.devices[0].vendor if analysis.devices else ""
-    worth = lost_text(finding, " of the window")
+    worth = lost_text(finding, f" of the {analysis.options.whole}")
     if recoverable := recoverable_text(finding):
         worth += f"; {recoverable}"
     lines = [

@@ -73,7 +73,7 @@ def _judgement(document: Document, row: int) -> list[Line]:
         return []
     group = int(analysis.activities.group[found])
     if group < 0:
-        return [Line("outside the analysed window", layer=Layer.NONE)]
+        return [Line(f"outside the analysed {analysis.options.whole}", layer=Layer.NONE)]
     lines = describe.describe_group(analysis, analysis.kernels[group])[1:-1]
     return [Line(f"{analysis.kernels[group].calls} calls like it", label="group"), *lines]
 

@@ -24,7 +24,7 @@ def selected(document: Document, device: int, low_ns: int, high_ns: int) -> list
         start, end = row.spans[device]
         shared = min(end, high_ns) - max(start, low_ns)
         if shared > 0 and shared >= _ALIKE * max(end - start, high_ns - low_ns):
-            return describe_step(steps, index)
+            return describe_step(steps, index, _whole(document))
     return []
 
 
@@ -35,14 +35,14 @@ def marked(document: Document, device: int, row: int) -> list[Line]:
         return []
     for index, one in enumerate(steps.rows):
         if one.step.row == row:
-            return describe_step(steps, index)
+            return describe_step(steps, index, _whole(document))
     return []
 
 
-def describe_step(steps: StepTable, index: int) -> list[Line]:
-    """A step of the table."""
+def describe_step(steps: StepTable, index: int, whole: str = "window") -> list[Line]:
+    """A step of the table of what is called ``whole``."""
     row = steps.rows[index]
-    lines = [Line(_compared(steps, row), strong=True)]
+    lines = [Line(_compared(steps, row, whole), strong=True)]
     if steps.found.inferred:
         lines.append(Line(f"inferred from {clean(steps.found.how)}: nothing marks it"))
     grown = [g for one in steps.outliers if one.index == index for g in one.growths]
@@ -54,13 +54,17 @@ def describe_step(steps: StepTable, index: int) -> list[Line]:
     return lines
 
 
-def _compared(steps: StepTable, row: StepFigures) -> str:
+def _whole(document: Document) -> str:
+    return "window" if document.analysis is None else document.analysis.options.whole
+
+
+def _compared(steps: StepTable, row: StepFigures, whole: str) -> str:
     text = f"step {row.step.number}: {time_text(row.duration_ns)}"
     over = steps.statistics
     if row.warm_up:
         text += ", warm-up"
     if not row.whole:
-        return f"{text}, of which the window holds a part"
+        return f"{text}, of which the {whole} holds a part"
     if over is None or over.steps < 2 or not over.median_ns:
         return text
     apart = row.duration_ns - over.median_ns

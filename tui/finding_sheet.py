@@ -23,7 +23,7 @@ KEYS = "# editor · Y copy"
 def finding_sheet(analysis: Analysis, finding: Finding, trace_path: str) -> Sheet:
     """Everything about a finding."""
     vendor = analysis.devices[0].vendor if analysis.devices else ""
-    worth = lost_text(finding, " of the window")
+    worth = lost_text(finding, f" of the {analysis.options.whole}")
     if recoverable := recoverable_text(finding):
         worth += f"; {recoverable}"
     lines = [

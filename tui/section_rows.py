@@ -44,7 +44,8 @@ def custom_kernels_rows(analysis: Analysis) -> list[SheetLine]:
     for one in custom_kernels(analysis)[:_MOST]:
         chain = " → ".join(clean(name) for name in one.kernels)
         saves = f", saves {time_text(one.saving_ns)} at most" if one.saving_ns is not None else ""
-        facts = f"{count_text(one.calls, 'call')}, {share_text(one.share)} of the window{saves}"
+        facts = f"{count_text(one.calls, 'call')}, {share_text(one.share)}"
+        facts += f" of the {analysis.options.whole}{saves}"
         target = _of_names(analysis, one.kernels)
         lines.append(SheetLine(f"{one.answer.value}: {chain} ({facts})", target=target))
         if one.instead:
@@ -136,7 +137,7 @@ def memory_rows(analysis: Analysis) -> list[SheetLine]:
 
 def why_no_memory_text(analysis: Analysis) -> str:
     """What to record to know about memory."""
-    return clean(why_no_memory(analysis)) or "No memory events in the window."
+    return clean(why_no_memory(analysis)) or f"No memory events in the {analysis.options.whole}."
 
 
 def communication_rows(analysis: Analysis) -> list[SheetLine]:

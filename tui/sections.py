@@ -112,6 +112,7 @@ class Sections:
         rows = section.rows(analysis)
         if not told and not rows:
             otherwise = section.otherwise or section_rows.why_no_memory_text(analysis)
+            otherwise = otherwise.replace("the window", f"the {analysis.options.whole}")
             lines += [SheetLine(otherwise), SheetLine("")]
         if rows:
             lines += [SheetLine(section.listed, "accent"), *rows]

@@ -125,7 +125,7 @@ class SheetActions(Acting):
             return
         finding = self._finding(analysis)
         if finding is None:
-            self.say("nothing found that costs 5 % of the window")
+            self.say(f"nothing found that costs 5 % of the {analysis.options.whole}")
             return
         place = analysis.findings.index(finding)
         self.open_finding(place)

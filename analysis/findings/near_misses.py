@@ -42,10 +42,10 @@ def _small(analysis: Analysis) -> Iterator[NearMiss]:
         if NEAR * time < least * total:
             continue
         if enabled(options, rule.id):
-            why = f"it takes {_percent(time / total)} of the window, listed from"
+            why = f"it takes {_percent(time / total)} of the {options.whole}, listed from"
             why += f" {listing(options, rule.id)}"
         else:
-            why = f"it takes {_percent(time / total)} of the window, and is switched off"
+            why = f"it takes {_percent(time / total)} of the {options.whole}, and is switched off"
         own = "note" in options.settings.get(rule.id, {})
         setting = dotted(rule.id, "note") if own else dotted(FINDINGS, "min_share")
         yield NearMiss(rule.id, layer, rule.title, time / total, least, setting, time, why)

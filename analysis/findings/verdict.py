@@ -14,7 +14,9 @@ _NO_GPU = "No GPU verdict: the recording holds no GPU activity that is known as 
 _CUT = "No GPU verdict: no GPU activity in what could be read; profilers write it last."
 
 
-def verdict_of(budget: Budget, gpu: bool, caveat: str = "", *, cut: bool = False) -> Verdict:
+def verdict_of(
+    budget: Budget, gpu: bool, caveat: str = "", *, cut: bool = False, whole: str = "window"
+) -> Verdict:
     """Compare gaps owned above CUDA with the time lost in kernels.
 
     Args:
@@ -22,6 +24,7 @@ def verdict_of(budget: Budget, gpu: bool, caveat: str = "", *, cut: bool = False
         gpu: whether the recording holds any GPU activity.
         caveat: why the verdict is to be trusted less, or empty.
         cut: whether the recording goes on behind what could be read.
+        whole: the word for what the budget is of.
     """
     if not gpu or budget.total_ns <= 0:
         return Verdict("unclear", 0.0, 0.0, _CUT if cut and not gpu else _NO_GPU)
@@ -30,7 +33,7 @@ def verdict_of(budget: Budget, gpu: bool, caveat: str = "", *, cut: bool = False
     below = sum(budget.loss_ns.values()) / total
     unknown = (budget.gap_ns.get(Layer.UNKNOWN, 0) + budget.unjudged_ns) / total
     side = _side(above, below, unknown)
-    return Verdict(side, above, below, _text(side, above, below, unknown), caveat)
+    return Verdict(side, above, below, _text(side, above, below, unknown, whole), caveat)
 
 
 def _side(above: float, below: float, unknown: float) -> str:
@@ -43,12 +46,12 @@ def _side(above: float, below: float, unknown: float) -> str:
     return "unclear" if unknown > UNCLEAR_SHARE else "healthy"
 
 
-def _text(side: str, above: float, below: float, unknown: float) -> str:
+def _text(side: str, above: float, below: float, unknown: float, whole: str) -> str:
     # One decimal: 19.8 % is no side, and must not read as the 20 % that is one.
     above_text, below_text = f"{100 * above:.1f} %", f"{100 * below:.1f} %"
-    shares = f"{above_text} of the window in gaps above CUDA, {below_text} lost in kernels"
+    shares = f"{above_text} of the {whole} in gaps above CUDA, {below_text} lost in kernels"
     # What is not known may still be a problem, as large as one that would be a side.
-    not_known = f"{100 * unknown:.1f} % of the window is unknown or unjudged"
+    not_known = f"{100 * unknown:.1f} % of the {whole} is unknown or unjudged"
     healthy = f"Healthy as far as is known: {shares}, but {not_known}."
     return {
         "above-cuda": f"Above CUDA: {shares}.",

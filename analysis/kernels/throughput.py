@@ -93,8 +93,9 @@ def _without_steps(analysis: Analysis) -> str:
         record = table.found.record if table is not None else ""
         return "no steps in the recording" + (f": {record}" if record else "")
     if not table.rows:
-        return "no step in this window"
-    return "no whole step beside the warm-up in this window: record more steps"
+        return f"no step in this {analysis.options.whole}"
+    more = "choose a longer one" if analysis.options.span_ns else "record more steps"
+    return f"no whole step beside the warm-up in this {analysis.options.whole}: {more}"
 
 
 def _within(analysis: Analysis, rows: Sequence[StepFigures]) -> NDArray[np.bool_]:

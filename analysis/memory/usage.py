@@ -122,7 +122,11 @@ def why_no_memory(analysis: Analysis) -> str:
     """Why nothing is known of memory, or empty."""
     if not allocators_of(analysis.trace):
         return f"no memory events in this recording: {RECORD_MEMORY}"
-    return "" if memory_use(analysis) else "no memory was allocated or freed in the window"
+    return (
+        ""
+        if memory_use(analysis)
+        else f"no memory was allocated or freed in the {analysis.options.whole}"
+    )
 
 
 def _use(analysis: Analysis, events: AllocatorEvents, chosen: NDArray[np.intp]) -> MemoryUse:

@@ -98,7 +98,7 @@ def _owners(analysis: Analysis, device: int, row: HeatRow) -> str:
     share = gaps[np.arange(len(owner)), owner] / length
     drawn = shapes(owner, level_of(share), _LAYER_CLASSES)
     lost = share_text(int(gaps.sum()), int(length.sum()))
-    label = escape(clean(f"{row.label}: {lost} of the window in gaps"))
+    label = escape(clean(f"{row.label}: {lost} of the {analysis.options.whole} in gaps"))
     return picture(len(owner), drawn + _told(analysis, device, row, len(owner)), label)
 
 
@@ -144,7 +144,8 @@ def _stream(analysis: Analysis, row: HeatRow) -> str:
     share = time.sum(axis=0) / length
     drawn = shapes(time.argmax(axis=0).astype(np.uint8), level_of(share), _classes())
     busy = share_text(int(time.sum()), int(length.sum()))
-    return picture(_COLUMNS, drawn, escape(clean(f"{row.label}: busy for {busy} of the window")))
+    said = f"{row.label}: busy for {busy} of the {analysis.options.whole}"
+    return picture(_COLUMNS, drawn, escape(clean(said)))
 
 
 def _classes() -> dict[int, str]:

@@ -82,7 +82,8 @@ def budget_lines(analysis: Analysis) -> list[str]:
 def budget_of(analysis: Analysis) -> str:
     """What the budget is of."""
     count = len(analysis.devices)
-    return f"the window x {count} GPUs" if count > 1 else "the window"
+    whole = f"the {analysis.options.whole}"
+    return f"{whole} x {count} GPUs" if count > 1 else whole
 
 
 def platform(analysis: Analysis) -> str:

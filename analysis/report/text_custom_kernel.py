@@ -28,7 +28,8 @@ def custom_kernel_lines(analysis: Analysis) -> list[str]:
     shown = [fit(clean(kernel), _WIDTH) for kernel in chosen.kernels[:_SHOWN]]
     rest = len(chosen.kernels) - len(shown)
     chain = " → ".join(shown) + (f" and {rest} more" if rest else "")
-    facts = f"{count_text(chosen.calls, 'call')}, {share_text(chosen.share)} of the window"
+    facts = f"{count_text(chosen.calls, 'call')}, {share_text(chosen.share)}"
+    facts += f" of the {analysis.options.whole}"
     lines += wrap(f"{chain} ({facts}{_place(chosen)})", "  ")
     for question, reply in zip(_QUESTIONS, chosen.replies, strict=True):
         lines += wrap(clean(reply.evidence), f"  {question:<22}{reply.answer.value:<9}")

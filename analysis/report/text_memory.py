@@ -20,17 +20,18 @@ def memory_lines(analysis: Analysis) -> list[str]:
     lines: list[str] = []
     for one in memory_use(analysis):
         if one.type != "cpu" and one.peak_bytes >= _LEAST_BYTES:
-            lines += _told(one)
+            lines += _told(one, analysis.options.whole)
     return lines
 
 
-def _told(one: MemoryUse) -> list[str]:
+def _told(one: MemoryUse, whole: str) -> list[str]:
     device = f"GPU {one.device}: " if one.device >= 0 else ""
     lines = wrap(device + _peak(one), "MEMORY  ")
     if not _much(one):
         return lines
     if one.first_bytes > one.peak_bytes / 2:
-        lines += wrap(f"{bytes_text(one.first_bytes)} of it was there when the window began", "  ")
+        there = f"{bytes_text(one.first_bytes)} of it was there when the {whole} began"
+        lines += wrap(there, "  ")
     operators = ", ".join(
         f"{clean(each.operator)} {bytes_text(each.bytes)}" for each in one.by_operator[:_SHOWN]
     )
@@ -41,7 +42,7 @@ def _told(one: MemoryUse) -> list[str]:
         turned += f", {one.turnover:.1f} times the peak a step"
     if one.device_calls:
         turned += f"; {one.device_calls:,} calls asked the device or gave back to it"
-    lines += wrap(turned, "  taken in the window: ")
+    lines += wrap(turned, f"  taken in the {whole}: ")
     if one.churns:
         lines += wrap("memory-churn: what went back to the device was asked for again", "  ")
     if one.near_limit:

@@ -205,3 +205,15 @@ async def test_the_roofline_is_of_the_span(screen: Screen) -> None:
     await press(screen, "o")
     assert len(app.screen_stack) == 2
     await press(screen, "escape")
+
+
+async def test_no_panel_calls_a_span_the_window(screen: Screen) -> None:
+    app, pilot = screen
+    app.look_at(view_of(app).selected(100 * US, 1_300 * US))
+    await pilot.pause()
+    await analysed(screen)
+    panels = ("verdict", "kernels", "gaps", "findings", "region")
+    said = {name: " ".join(" ".join(text_of(app, name)).split()) for name in panels}
+    assert "of the span" in said["region"]
+    assert "of the span" in said["verdict"]
+    assert not [name for name, text in said.items() if "of the window" in text]

@@ -63,8 +63,9 @@ def find(analysis: Analysis) -> Hint | None:
     if not taken or taken < threshold(analysis.options, RULE.id, "share") * length:
         return None
     moves = moves[np.argsort(trace.start_ns[moves], kind="stable")]
+    whole = analysis.options.whole
     said = (
-        f"making and moving constants lasts {taken / length:.1%} of the window ({len(moves):,} x)"
+        f"making and moving constants lasts {taken / length:.1%} of the {whole} ({len(moves):,} x)"
     )
     return Hint((said,), tuple(moves.tolist()))
 

@@ -58,7 +58,8 @@ def find(analysis: Analysis) -> Hint | None:
     if not taken or taken < threshold(analysis.options, RULE.id, "share") * total:
         return None
     index = index[np.argsort(activities.start_ns[index], kind="stable")]
-    said = f"adding such biases takes {taken / total:.1%} of the window ({len(index):,} x)"
+    whole = analysis.options.whole
+    said = f"adding such biases takes {taken / total:.1%} of the {whole} ({len(index):,} x)"
     return Hint((said,), tuple(activities.row[index].tolist()))
 
 

@@ -47,5 +47,6 @@ def find(analysis: Analysis) -> Hint | None:
     if not taken or taken < threshold(analysis.options, RULE.id, "share") * total:
         return None
     index = index[np.argsort(activities.start_ns[index], kind="stable")]
-    said = f"zero_grad's {len(index):,} x fills take {taken / total:.1%} of the window"
+    whole = analysis.options.whole
+    said = f"zero_grad's {len(index):,} x fills take {taken / total:.1%} of the {whole}"
     return Hint((said,), tuple(activities.row[index].tolist()))

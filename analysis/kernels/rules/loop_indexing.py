@@ -57,7 +57,8 @@ def find(analysis: Analysis) -> Hint | None:
     if not taken or taken < threshold(analysis.options, RULE.id, "share") * length:
         return None
     first = first[np.argsort(trace.start_ns[first], kind="stable")]
-    said = f"loops over items last {taken / length:.1%} of the window ({len(first):,} x)"
+    whole = analysis.options.whole
+    said = f"loops over items last {taken / length:.1%} of the {whole} ({len(first):,} x)"
     return Hint((said,), tuple(first.tolist()))
 
 

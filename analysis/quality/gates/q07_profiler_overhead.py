@@ -40,11 +40,12 @@ def check(recording: Recording) -> Iterator[TraceWarning]:
     bad = share > contaminated
     if not bad and share <= told:
         return
+    whole = recording.options.whole
     said = "contaminated by" if bad else "touched by"
     meaning = "every finding is trusted less" if bad else "gaps under it have no owner"
     yield TraceWarning(
         GATE.id,
-        f"{said} the profiler: its own work covers {percent(share)} of the window (threshold "
+        f"{said} the profiler: its own work covers {percent(share)} of the {whole} (threshold "
         f"{percent(contaminated if bad else told)}); {meaning}; record fewer steps, and without "
         "stacks or memory if they are not needed",
         int(rows.sum()),

@@ -36,9 +36,10 @@ def check(recording: Recording) -> Iterator[TraceWarning]:
     """One warning for all such kernels of the window."""
     found = flagged_kernels(recording.kernels, "impossible", recording.limit(GATE, "share"))
     if found is not None:
+        whole = recording.options.whole
         yield TraceWarning(
             GATE.id,
-            f"{found.calls} calls of {found.named} ({percent(found.share)} of the window) would "
+            f"{found.calls} calls of {found.named} ({percent(found.share)} of the {whole}) would "
             f"be faster than the card can be: {found.rate}; their shapes say too much work, so "
             "they have no verdict; if the card is not the one named, say which with "
             "--device-model",

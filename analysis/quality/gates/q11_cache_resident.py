@@ -27,9 +27,10 @@ def check(recording: Recording) -> Iterator[TraceWarning]:
     """One warning for all such kernels of the window."""
     found = flagged_kernels(recording.kernels, "cache-resident", recording.limit(GATE, "share"))
     if found is not None:
+        whole = recording.options.whole
         yield TraceWarning(
             GATE.id,
-            f"{found.calls} calls of {found.named} ({percent(found.share)} of the window) are "
+            f"{found.calls} calls of {found.named} ({percent(found.share)} of the {whole}) are "
             f"faster than memory, with data that fits the cache: {found.rate}; memory bandwidth "
             "says nothing about them, so they have no verdict",
             found.calls,

@@ -31,11 +31,11 @@ def check(recording: Recording) -> Iterator[TraceWarning]:
     steps = len(recording.window.steps)
     nsight = recording.trace.producer == "nsight"
     how = "in one capture range" if nsight else "with schedule(warmup=2, active=3)"
-    limit = recording.limit(GATE, "steps")
+    limit, whole = recording.limit(GATE, "steps"), recording.options.whole
     if recording.devices and 0 < steps < limit:
         yield TraceWarning(
             GATE.id,
-            f"the window holds {_few(steps)} (threshold {limit:g}): verdicts are hints; record "
+            f"the {whole} holds {_few(steps)} (threshold {limit:g}): verdicts are hints; record "
             f"at least three {how}",
             severity=Severity.DOUBT,
         )
