@@ -263,6 +263,7 @@ class LiveApp(WhichlayerApp):
 
     def _model_changed(self) -> None:
         """Show the window that is wanted now, and have analysed what is missing."""
+        self.model.meet()
         wanted = self.model.wanted()
         missing: list[Shot] = []
         if wanted is not None and wanted.id != self._shown:
@@ -485,6 +486,7 @@ class LiveApp(WhichlayerApp):
             self.say("only one rank or process here" if sources else "nobody connected yet")
             return
         place = sources.index(self.model.source) if self.model.source in sources else 0
+        self.model.arrived = ""
 
         def chosen(row: int | None) -> None:
             if row is not None:

@@ -50,15 +50,18 @@ class FolderFeed(Feed):
         self._last = 0
         self._writing: tuple[Seen, ...] = ()
         self._failure = ""
+        self._has_looked = False
 
     def start(self, tell: Callable[[Any], object]) -> None:
         """Look at the folder now and then, in a thread of its own."""
 
         def watch() -> None:
+            is_first = True
             while not self._stopped.is_set():
                 changes = self._watch.look()
-                if not self._stopped.is_set() and self._is_news(changes):
+                if not self._stopped.is_set() and (self._is_news(changes) or is_first):
                     tell(changes)
+                is_first = False
                 self._stopped.wait(self._look_s)
 
         threading.Thread(target=watch, name="folder", daemon=True).start()
@@ -86,6 +89,9 @@ class FolderFeed(Feed):
                 self._add(model, seen)
         for seen in event.ready:
             self._add(model, seen)
+        if not self._has_looked:
+            self._has_looked = True
+            model.initial.update(model.shots)
         model.writing = tuple((self._told(seen.path), seen.size) for seen in event.writing)
         if event.failure and event.failure != self._failure:
             model.note(f"the folder cannot be read: {event.failure}")

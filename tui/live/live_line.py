@@ -91,8 +91,11 @@ class LiveLine(Pane):
             tag = "■ NOT CONNECTED"
         ended = self._ended()
         parts = [ended or _phase(model) or self._stands()]
-        if model.source and len(model.sources) > 1:
-            parts.insert(1, f"{model.source}, one of {len(model.sources)}: J")
+        if others := model.parties_text:
+            here = f"{model.source or 'no rank told'}, one of {len(model.parties)}: J"
+            shown = " and is shown" if model.arrived == model.source else ""
+            came = f"{model.arrived} has arrived{shown}, {others}"
+            parts.insert(1, came if model.arrived else here)
         newer = _newer(model)
         if newer and not model.following:
             parts.append(f"{newer} newer")

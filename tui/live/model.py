@@ -56,6 +56,8 @@ class LiveModel:
         writing: files that are still being written, with their sizes.
         notes: what the user was told last, oldest first.
         noted: how many notes there were in all.
+        initial: numbers of windows that were there before anybody looked.
+        arrived: the source that has come last, until one is chosen or all are listed.
     """
 
     shots: dict[int, Shot] = field(default_factory=dict)
@@ -69,6 +71,9 @@ class LiveModel:
     writing: tuple[tuple[str, int], ...] = ()
     notes: deque[str] = field(default_factory=lambda: deque(maxlen=_MOST_NOTES))
     noted: int = 0
+    initial: set[int] = field(default_factory=set)
+    arrived: str = ""
+    _met: set[str] = field(default_factory=set)
     _picked: bool = False
     _worst: str = ""
 
@@ -77,6 +82,23 @@ class LiveModel:
         """All who record or have recorded, in the order of people: rank 2 before rank 10."""
         found = {shot.source for shot in self.shots.values()} | set(self.told)
         return sorted(found, key=_natural)
+
+    @property
+    def parties(self) -> list[str]:
+        """The sources, without windows of which it is not known yet whose they are."""
+        unnamed = [shot.id for shot in self.shots.values() if not shot.source]
+        is_open = "" not in self.told and not any(self._is_done(one) for one in unnamed)
+        return [source for source in self.sources if source or not is_open]
+
+    @property
+    def parties_text(self) -> str:
+        """How many there are and the key that lists them, ``J: 2 ranks``; empty for one alone."""
+        found = self.parties
+        if len(found) < 2:
+            return ""
+        kinds = {source.partition(" ")[0] for source in found}
+        kind = {"rank": "ranks", "process": "processes"}.get(kinds.pop()) if len(kinds) == 1 else ""
+        return f"J: {len(found)} {kind or 'sources'}"
 
     @property
     def line(self) -> list[Shot]:
@@ -143,7 +165,7 @@ class LiveModel:
 
     def choose_source(self, source: str) -> None:
         """Show the windows of another source, the newest first."""
-        self.source, self._picked = source, True
+        self.source, self._picked, self.arrived = source, True, ""
         self.following = True
 
     def begin_with_worst(self) -> str:
@@ -201,6 +223,17 @@ class LiveModel:
 
     def _is_done(self, shot_id: int) -> bool:
         return shot_id in self.judged or shot_id in self.failed or shot_id in self.gone
+
+    def meet(self) -> None:
+        """Note who has come since the last time, unless a recorder has introduced itself."""
+        found = self.parties
+        new = [one for one in found if one not in self._met and one not in self.told]
+        late = {shot.source for shot in self.shots.values() if shot.id not in self.initial}
+        for source in new if self._met else []:
+            if source and source in late:
+                self.arrived = source
+                self.note(f"{source} has arrived, {self.parties_text}")
+        self._met.update(found)
 
     def note(self, text: str) -> None:
         """Something that the user is to know."""

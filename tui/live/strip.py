@@ -152,7 +152,8 @@ class WindowStrip(Pane):
         if y == 0:
             line = model.line
             place = next((i for i, one in enumerate(line, 1) if one.id == model.chosen), None)
-            return f" {place or '–'} of {len(line)}"
+            others = model.parties_text
+            return f" {place or '–'} of {len(line)}" + (f" · {others}" if others else "")
         if y == 1:
             step = None if judged is None else judged.step_ns
             return f" {time_text(step)} a step"

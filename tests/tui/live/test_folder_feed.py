@@ -43,6 +43,37 @@ def test_windows_go_to_their_ranks_and_one_can_be_kept_alone(tmp_path: Path) -> 
     assert [shot.label for shot in one.line] == ["rank1.json"]
 
 
+def test_a_rank_that_arrives_later_is_told_and_one_that_was_there_is_not(tmp_path: Path) -> None:
+    feed, model = FolderFeed(str(tmp_path)), LiveModel()
+    feed.apply(model, Changes(ready=(seen(tmp_path, "rank0.json"), seen(tmp_path, "rank1.json"))))
+    model.meet()
+    assert model.arrived == "" and not model.notes and model.parties_text == "J: 2 ranks"
+    feed.apply(model, Changes(ready=(seen(tmp_path, "rank0_2.json"),)))
+    model.meet()
+    assert model.arrived == "" and not model.notes
+    feed.apply(model, Changes(ready=(seen(tmp_path, "rank2.json"),)))
+    for _ in range(2):
+        model.meet()
+    assert list(model.notes) == ["rank 2 has arrived, J: 3 ranks"] and model.arrived == "rank 2"
+    model.choose_source("rank 2")
+    assert model.arrived == ""
+
+
+def test_a_trace_counts_as_a_rank_of_its_own_only_once_it_is_known_whose_it_is(
+    tmp_path: Path,
+) -> None:
+    feed, model = FolderFeed(str(tmp_path)), LiveModel()
+    feed.apply(model, Changes(ready=(seen(tmp_path, "rank0.json"),)))
+    model.meet()
+    feed.apply(model, Changes(ready=(seen(tmp_path, "b.json"),)))
+    model.meet()
+    assert model.parties_text == "" and model.arrived == ""
+    document, _ = opened(shot(1))
+    model.shots[2] = feed.learned(model.shots[2], document)
+    model.meet()
+    assert model.parties_text == "J: 2 ranks" and model.arrived == "rank 3"
+
+
 def test_a_rank_that_only_the_trace_tells_is_learned(tmp_path: Path) -> None:
     feed, model = FolderFeed(str(tmp_path)), LiveModel()
     feed.apply(model, Changes(ready=(seen(tmp_path, "a.json"),)))

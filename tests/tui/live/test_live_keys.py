@@ -39,6 +39,17 @@ async def test_the_newest_window_is_shown_with_its_verdict_and_owner_in_the_stri
         assert len(strip) == (1 if size == SMALL else 3)
 
 
+@pytest.mark.parametrize("size", [SMALL, MEDIUM, LARGE])
+async def test_who_arrives_is_told_until_one_is_chosen(size: tuple[int, int]) -> None:
+    async with live_screen(arrives(1), size=size) as (app, pilot):
+        assert "J:" not in text_of(app, "strip")[0] + text_of(app, "live")[0]
+        await happen(app, pilot, arrives(2, "slow", "rank 1"))
+        assert "1 of 1 · J: 2 ranks" in text_of(app, "strip")[0]
+        assert "rank 1 has arrived, J: 2 ranks" in text_of(app, "live")[0]
+        await happen(app, pilot, lambda model: model.choose_source("rank 1"))
+        assert "rank 1, one of 2: J" in text_of(app, "live")[0]
+
+
 async def test_step_times_and_busy_shares_stand_under_their_windows() -> None:
     async with live_screen(arrives(1), arrives(2, "fixed")) as (app, _):
         cells, step, busy = text_of(app, "strip")
