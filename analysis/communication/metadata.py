@@ -104,6 +104,26 @@ def describe(trace: Trace, row: Int32, launch: Int32) -> Described:
     return Described(code[inverse.reshape(-1)], tuple(number), around[0])
 
 
+def collective_at(trace: Trace, row: int) -> Collective:
+    """What is known of one collective.
+
+    Args:
+        trace: the recording.
+        row: its kernel, or its operator on a thread.
+    """
+    launch = int(trace.launch[row])
+    description = annotation = operator = -1
+    for one in trace.enclosing(row if launch < 0 else launch)[:_LEVELS]:
+        name, kind = trace.name(one), trace.kind[one]
+        if name == _DESCRIBES:
+            description = description if description >= 0 else one
+        elif kind == SliceKind.CPU_OP:
+            operator = operator if operator >= 0 else one
+        if kind != SliceKind.PYTHON and _ANNOTATES.match(name):
+            annotation = annotation if annotation >= 0 else one
+    return _read(trace, row, description, annotation, operator)
+
+
 def sequence_numbers(trace: Trace, described: Described, row: Int32) -> Int64:
     """The number of each collective within its process group, -1 where none is recorded.
 

@@ -30,15 +30,17 @@ _FRAMEWORK = frozenset({"torch", "torchvision", "torchaudio", "functorch", "trit
     "apex", "transformer_engine", "pkg_resources", "IPython", "ipykernel", "tqdm", "pytest",
     "_pytest", "pluggy", "runpy"})  # fmt: skip
 #: Packages that most users install rather than write.
-_PACKAGES = frozenset({"accelerate", "av", "bitsandbytes", "colossalai", "cv2", "dali",
+_PACKAGES = frozenset({
+    "accelerate", "aiohttp", "anyio", "av", "bitsandbytes", "colossalai", "cv2", "dali",
     "datasets", "deepspeed", "detectron2", "diffusers", "einops", "fairscale", "fairseq",
-    "fbgemm_gpu", "flash_attn", "flashinfer", "gunicorn", "huggingface_hub", "ignite", "jax",
-    "joblib", "lightning", "lightning_fabric", "matplotlib", "megatron", "mmcv", "mmengine",
-    "mosaicml", "numba", "nvidia", "optimum", "pandas", "peft", "PIL", "pydantic",
-    "pytorch_lightning", "ray", "requests", "safetensors", "scipy", "sentence_transformers",
-    "sglang", "skimage", "sklearn", "starlette", "tensorboard", "tensorflow", "timm",
-    "tokenizers", "torchdata", "torchmetrics", "torchrec", "transformers", "trl", "uvicorn",
-    "vllm", "wandb", "webdataset", "xformers"})  # fmt: skip
+    "fastapi", "fbgemm_gpu", "flash_attn", "flashinfer", "grpc", "gunicorn", "huggingface_hub",
+    "ignite", "jax", "joblib", "lightning", "lightning_fabric", "matplotlib", "megatron",
+    "mmcv", "mmengine", "mosaicml", "numba", "nvidia", "optimum", "pandas", "peft", "PIL",
+    "pydantic", "pytorch_lightning", "ray", "requests", "safetensors", "scipy",
+    "sentence_transformers", "sglang", "skimage", "sklearn", "starlette", "tensorboard",
+    "tensorflow", "timm", "tokenizers", "torchdata", "torchmetrics", "torchrec", "tornado",
+    "transformers", "trl", "uvicorn", "uvloop", "vllm", "wandb", "webdataset", "xformers",
+    "zmq"})  # fmt: skip
 
 #: Files that torch.compile writes: nobody edits them.
 _GENERATED = re.compile(r"(^|/)torchinductor_[^/]*/|(^|/)\w\w/c[a-z2-7]{51}\.py\b")

@@ -10,8 +10,8 @@ from whichlayer.analysis.gaps.accounted import share_line
 from whichlayer.analysis.gaps.catalogue import cause_rules, fix_of
 from whichlayer.analysis.gaps.communication_fixes import communication_fix
 from whichlayer.analysis.gaps.graph_breaks import place_of_break
-from whichlayer.analysis.gaps.host import is_lock
-from whichlayer.analysis.gaps.proofs import behind_line, lock_line, microseconds, proof_lines
+from whichlayer.analysis.gaps.loader_fixes import loader_fix
+from whichlayer.analysis.gaps.proofs import behind_line, microseconds, proof_lines
 from whichlayer.analysis.gaps.surroundings import chain_line, meanwhile_lines, thread_name
 from whichlayer.analysis.gaps.sync_fixes import small_copy_fix, sync_fix
 from whichlayer.analysis.gaps.unrecorded import (
@@ -21,6 +21,7 @@ from whichlayer.analysis.gaps.unrecorded import (
     record_thread,
     unattributed_fix,
 )
+from whichlayer.analysis.gaps.waits import Wait, wait_line, wait_of_row
 from whichlayer.analysis.kernels.names import short_name
 from whichlayer.analysis.results import Analysis, GapKind, Gaps, GapText, Where
 from whichlayer.analysis.text import clean, size_text
@@ -59,6 +60,8 @@ def _fix(trace: Trace, gaps: Gaps, index: int, culprit: int) -> str:
     if culprit < 0:
         return fix_of(rule, "")
     if rule == "exposed-comm" and (told := communication_fix(trace, culprit)) is not None:
+        return told
+    if rule == "dataloader-wait" and (told := loader_fix(trace, gaps, index, culprit)) is not None:
         return told
     if rule == "host-sync" and (told := sync_fix(trace, culprit)) is not None:
         return told
@@ -121,6 +124,8 @@ def _evidence(analysis: Analysis, index: int, culprit: int) -> list[str]:
     lines += proof_lines(trace, gaps, index, culprit)
     if gaps.rule(index) in _LOOKS_IDLE and launch >= 0 and end - start >= LOOKED_AT_NS:
         until = max(min(int(trace.start_ns[launch]), end), start)
+        if wait_of_row(trace, culprit) == Wait.SLEEP:
+            return lines
         lane = int(trace.lane_id[culprit if _on_cpu(trace, culprit) else launch])
         lines += meanwhile_lines(trace, lane, start, until)
     return lines
@@ -172,7 +177,10 @@ def _launch_lines(
     if launch < 0 and rule != "unattributed":
         return []
     start = piece[0]
+    told = wait_of_row(trace, culprit) in (Wait.SLEEP, Wait.MESSAGE, Wait.PROCESS)
     if following < 0:
+        if told:
+            return []
         return [f"nothing is recorded on the step's thread meanwhile: {record_thread(trace)}"]
     if launch < 0:
         return [record_launch(trace, following)]
@@ -180,6 +188,8 @@ def _launch_lines(
     if rule != "unattributed":
         return [line]
     if int(trace.start_ns[launch]) > start:
+        if told:
+            return [line]
         if holds_host(trace, culprit):
             return [line, _held(trace, culprit)]
         what = "no call, operator or work in Python" if culprit >= 0 else "nothing"
@@ -218,8 +228,8 @@ def _held(trace: Trace, row: int) -> str:
 
 
 def _culprit_lines(trace: Trace, culprit: int, launch: int, start: int, end: int) -> list[str]:
-    if _locked(trace, culprit):
-        return [lock_line(trace, culprit)]
+    if wait_of_row(trace, culprit) is not None:
+        return [wait_line(trace, culprit, thread_name(trace, culprit))]
     chain = chain_line(trace, culprit)
     lines = [_culprit_line(trace, culprit, start, end), *([chain] if chain else [])]
     if launch >= 0 and _on_cpu(trace, culprit) and _hands_over(trace, culprit, launch):
@@ -240,14 +250,10 @@ def _share_lines(
     return [shares] if shares else []
 
 
-def _locked(trace: Trace, row: int) -> bool:
-    return bool(trace.kind[row] == SliceKind.PYTHON and is_lock(trace.name(row)))
-
-
 def _where_it_was(trace: Trace, row: int) -> str:
     """The slice that a thread was in, which does not tell what it did there."""
-    if _locked(trace, row):
-        return lock_line(trace, row)
+    if wait_of_row(trace, row) is not None:
+        return wait_line(trace, row, thread_name(trace, row))
     return chain_line(trace, row) or f"inside {clean(trace.name(row))}"
 
 

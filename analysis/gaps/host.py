@@ -17,6 +17,7 @@ from whichlayer.analysis.gaps.blocking import BlockingCopy
 from whichlayer.analysis.gaps.catalogue import cause_code, cause_of_slice
 from whichlayer.analysis.gaps.first_calls import mark_initialisation
 from whichlayer.analysis.gaps.receives import spinning_receives
+from whichlayer.analysis.gaps.waits import Wait, wait_of
 from whichlayer.analysis.options import Options
 from whichlayer.analysis.settings import threshold
 from whichlayer.analysis.trace.columns import Trace
@@ -32,6 +33,7 @@ class Doing(IntEnum):
     ANNOTATED = -4  # in a user's annotation, nothing else recorded
     WAITING = -5  # for another thread (backward runs on the autograd thread)
     LOCKED = -6  # for a lock or a queue: some other thread holds it
+    RESTING = -7  # for a message, another process or a time: no thread's work
 
 
 #: Frames in which a thread waits for the autograd engine's threads.
@@ -51,17 +53,7 @@ _COMMUNICATION = re.compile(r"^(c10d::|record_param_comms|(gloo|mpi|ucc|nccl):)"
 _COMPILED = re.compile(r"^Torch-Compiled Region\b|^CompiledFunction$|^(## )?Call CompiledFxGraph\b")
 #: Wrappers that PyTorch records around Python of the model: they name a place, not a cost.
 _WRAPPER = re.compile(r"^(DistributedDataParallel|FullyShardedDataParallel|FSDP|\w+)\.forward")
-#: A thread in one of these waits for another thread.
-_LOCKS = re.compile(
-    r"(^|/)(queue|threading)\.py\(\d+\): (get|put|wait|join|acquire)\b|_thread\.lock"
-)
 _POLLS = re.compile(r"(Event|Stream)Query(_\w+)?$")
-#: Frames in which a thread of Python's own does nothing: it waits for what comes.
-_IDLES = re.compile(
-    r"(^|/)(selectors|connection|socket|popen_fork|queues)\.py\(\d+\): "
-    r"(select|poll|wait|_poll|_recv|recv|accept|_wait|get)\b"
-    r"|<built-in (method|function) (acquire|sleep|select|poll|wait|read|recv|accept)\b"
-)
 _BACKWARD = re.compile(r"Backward\d*$")
 _STEP = re.compile(r"^ProfilerStep#\d+$")
 
@@ -181,8 +173,8 @@ def _classify(name: str, kind: SliceKind, category: str) -> int:
     if cause >= 0:
         return cause
     if kind == SliceKind.PYTHON:
-        if _LOCKS.search(name):
-            return Doing.LOCKED
+        if (wait := wait_of(name)) is not None:
+            return Doing.LOCKED if wait == Wait.THREAD else Doing.RESTING
         return Doing.WAITING if _WAITS.search(name) else Doing.PYTHON
     if kind in (SliceKind.ANNOTATION, SliceKind.CPU_OP) and _COMPILED.search(name):
         return Doing.NOTHING
@@ -199,12 +191,6 @@ def _classify(name: str, kind: SliceKind, category: str) -> int:
     if kind in (SliceKind.CPU_OP, SliceKind.RUNTIME):
         return Doing.DISPATCH
     return Doing.NOTHING
-
-
-def is_lock(name: str) -> bool:
-    """Whether a Python frame of this name waits for another thread, a lock or a message."""
-    name = name.replace("\\", "/")
-    return _LOCKS.search(name) is not None or _IDLES.search(name) is not None
 
 
 def is_poll(name: str) -> bool:

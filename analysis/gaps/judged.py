@@ -17,6 +17,7 @@ from whichlayer.analysis.gaps.host import Doing, HostStates
 from whichlayer.analysis.gaps.overlay import PASSIVE
 from whichlayer.analysis.gaps.pauses import (
     Pauses,
+    lasting_waits,
     shortest_ns,
     users_python,
     usual_pause,
@@ -60,6 +61,7 @@ def judge_stretches(
     pauses = Pauses.of(states, any_of(state, WEAK))
     at, doing = pauses.at, state[pauses.at]
     told = users_python(pauses, states, trace, doing, options)
+    told |= lasting_waits(pauses, doing, options)
     least_ns = shortest_ns(options)
     usual = usual_pause(pauses.run_lasts, least_ns)
     if is_silent(trace, lanes[0]):

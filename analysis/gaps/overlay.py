@@ -14,7 +14,7 @@ from whichlayer.analysis.intervals import BLOCK, merged
 Int64 = NDArray[np.int64]
 
 #: A thread in one of these does nothing itself.
-PASSIVE = (int(Doing.NOTHING), int(Doing.WAITING), int(Doing.LOCKED))
+PASSIVE = (int(Doing.NOTHING), int(Doing.WAITING), int(Doing.LOCKED), int(Doing.RESTING))
 #: A bare annotation says less than another thread's operators.
 _SAYS_LITTLE = (*PASSIVE, int(Doing.ANNOTATED))
 

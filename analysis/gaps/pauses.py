@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from whichlayer.analysis.findings.where import is_users_frame
 from whichlayer.analysis.gaps.host import Doing, HostStates
+from whichlayer.analysis.gaps.relabel import any_of
 from whichlayer.analysis.gaps.remembered import once_per_trace
 from whichlayer.analysis.options import Options
 from whichlayer.analysis.settings import threshold
@@ -132,6 +133,19 @@ def users_python(
         at, up = at[going], parent[going]
     total = np.bincount(pauses.run[found], pauses.length[found], minlength=len(pauses.run_lasts))
     return np.asarray(found & (total[pauses.run] >= shortest_ns(options)))
+
+
+def lasting_waits(pauses: Pauses, doing: NDArray[np.int32], options: Options) -> Bool:
+    """Stretches of recorded waits, of pauses that hold enough of them: no dispatch either.
+
+    Args:
+        pauses: the stretches.
+        doing: int32 (stretches,), their states.
+        options: how long a pause means something.
+    """
+    waits = any_of(doing, (Doing.LOCKED, Doing.RESTING))
+    total = np.bincount(pauses.run[waits], pauses.length[waits], minlength=len(pauses.run_lasts))
+    return np.asarray(waits & (total[pauses.run] >= shortest_ns(options)))
 
 
 def without_launches(

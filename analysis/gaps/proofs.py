@@ -202,12 +202,6 @@ def behind_line(trace: Trace, culprit: int, launch: int, end: int) -> str | None
     return f"it waited for {name} on stream {lane.stream}, which ended {ended} before{how}"
 
 
-def lock_line(trace: Trace, culprit: int) -> str:
-    """A thread that waits in a lock waits for another thread, whoever that is."""
-    frame = clean(trace.name(culprit))
-    return f"{thread_name(trace, culprit)} waited in {frame}, for another thread"
-
-
 def compiles(trace: Trace, row: int) -> bool:
     """Whether a slice is a compile at work."""
     return recompile.marks(*_as_marked(trace, row))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from whichlayer.analysis.gaps.host import is_lock, is_poll
+from whichlayer.analysis.gaps.host import is_poll
+from whichlayer.analysis.gaps.waits import wait_of
 from whichlayer.analysis.text import clean
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import LaneKind, SliceKind
@@ -75,7 +76,7 @@ def meanwhile_lines(trace: Trace, lane: int, start: int, end: int) -> list[str]:
             continue
         if place.pid != trace.lanes[lane].pid or len(lines) >= THREADS:
             continue
-        row = _mostly(trace, other, start, end)
+        row = mostly_ran(trace, other, start, end)
         if row < 0:
             continue
         name = clean(trace.name(row))
@@ -86,7 +87,7 @@ def meanwhile_lines(trace: Trace, lane: int, start: int, end: int) -> list[str]:
     return lines
 
 
-def _mostly(trace: Trace, lane: int, start: int, end: int) -> int:
+def mostly_ran(trace: Trace, lane: int, start: int, end: int) -> int:
     """What a thread ran at most of the instants of a stretch, -1 where it idled or waited."""
     first, last = int(trace.lane_rows[lane]), int(trace.lane_rows[lane + 1])
     begins = trace.start_ns[first:last]
@@ -111,5 +112,5 @@ def _works(trace: Trace, row: int) -> bool:
     """Whether a slice is work and neither a wait for a lock nor a look at the device."""
     name = trace.name(row)
     if trace.kind[row] == SliceKind.PYTHON:
-        return not is_lock(name)
+        return wait_of(name) is None
     return trace.kind[row] in (SliceKind.CPU_OP, SliceKind.RUNTIME) and not is_poll(name)

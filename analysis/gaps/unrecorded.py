@@ -7,6 +7,7 @@ import numpy as np
 from whichlayer.analysis.findings.where import RECORD_STACKS, holds_stacks
 from whichlayer.analysis.gaps.held import LEAST_NS
 from whichlayer.analysis.gaps.silent import is_silent, record_operators
+from whichlayer.analysis.gaps.waits import wait_fix, wait_of_row
 from whichlayer.analysis.results import Gaps
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import LaneKind, SliceKind
@@ -84,6 +85,10 @@ def unattributed_fix(trace: Trace, gaps: Gaps, index: int) -> str:
     start, culprit = int(gaps.start_ns[index]), int(gaps.culprit_row[index])
     if culprit >= 0 and trace.lanes[int(trace.lane_id[culprit])].kind == LaneKind.GPU_STREAM:
         return "record again: times of this recording are wrong (see the evidence)"
+    wait = wait_of_row(trace, culprit)
+    late = following < 0 or launch < 0 or int(trace.start_ns[launch]) > start
+    if wait is not None and late and (told := wait_fix(wait)) is not None:
+        return told
     if following < 0:
         return record_thread(trace)
     if launch < 0:
