@@ -8,15 +8,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+import numpy as np
+
+from whichlayer.analysis.gaps.lost_work import lost_pieces
 from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.quality.effects import doubts
 from whichlayer.analysis.quality.gate import Effect
 from whichlayer.analysis.report.text_findings import lost_text
 from whichlayer.analysis.report.units import share_text, time_text
 from whichlayer.analysis.results import Analysis, Budget, Finding, GapKind
-
-LEAST_JUDGED = 0.5
-"""Of the time in which kernels run, so much has to be judged before ``min_roof`` can hold."""
+from whichlayer.analysis.settings import FINDINGS, listed_from
+from whichlayer.analysis.untold import (
+    LEAST_JUDGED,
+    RECORD_KERNELS,
+    Untold,
+    needed,
+    untold_of_kernels,
+    untold_of_layer,
+    untold_of_rule,
+)
 
 ANY = "any"
 """In place of a rule: no finding at all."""
@@ -63,11 +73,14 @@ def hold_to(analysis: Analysis, limits: Limits) -> tuple[Outcome, ...]:
     if not analysis.devices or analysis.budget.total_ns <= 0:
         why = "cannot be told: the recording has no GPU activity in this window"
         return tuple(Outcome(name, True, f"{name}: {why}") for name in _names(limits))
+    if lacks_work(analysis):
+        why = "cannot be told: the file is cut off, and lacks GPU work of this window"
+        return tuple(Outcome(name, True, f"{name}: {why}") for name in _names(limits))
     return (
         *_idle(analysis, limits),
         *_layers(analysis, limits),
         *_roof(analysis.budget, limits),
-        *hold_findings(analysis.findings, limits),
+        *_findings(analysis, limits),
     )
 
 
@@ -81,6 +94,15 @@ def hold_findings(findings: tuple[Finding, ...], limits: Limits) -> tuple[Outcom
         if not found:
             outcomes.append(Outcome(name, False, f"{name}: none"))
     return tuple(outcomes)
+
+
+def lacks_work(analysis: Analysis) -> bool:
+    """Whether the file is cut off, and idle time of the window may have been work."""
+    numbers = [device.number for device in analysis.devices]
+    if not analysis.trace.cut_off:
+        return False
+    lost = lost_pieces(analysis.gaps, analysis.trace, numbers)
+    return analysis.verdict.side == "unclear" or bool(lost.any())
 
 
 def idle_ns(analysis: Analysis) -> int:
@@ -129,7 +151,55 @@ def _layers(analysis: Analysis, limits: Limits) -> Iterator[Outcome]:
         broken = lost > allowed * budget.total_ns
         if broken and worst is not None:
             text += f"; first {_found(worst)}"
+        untold = untold_of_layer(analysis, layer)
+        if not broken and lost + untold.total_ns > allowed * budget.total_ns:
+            text = _untold(text, untold, budget)
+            broken = True
         yield Outcome(f"max-layer {layer.id}", broken, text)
+
+
+def _findings(analysis: Analysis, limits: Limits) -> Iterator[Outcome]:
+    """As :func:`hold_findings`, but that what may hide in unknown time is not "none"."""
+    for one in hold_findings(analysis.findings, limits):
+        rule = one.limit.removeprefix("no-finding ")
+        missing = "" if one.broken else needed(analysis, rule)
+        if missing:
+            yield Outcome(one.limit, True, f"{one.limit}: cannot be told: {missing}")
+            continue
+        untold = untold_of_kernels(analysis) if rule == ANY else untold_of_rule(analysis, rule)
+        if one.broken or not _may_hide(analysis, rule, untold):
+            yield one
+            continue
+        yield Outcome(one.limit, True, _untold(one.text, untold, analysis.budget))
+
+
+def _may_hide(analysis: Analysis, rule: str, untold: Untold) -> bool:
+    """Whether a finding may be as large as those that are listed, with time that is unknown."""
+    if not untold.total_ns:
+        return False
+    least = listed_from(analysis.options, FINDINGS if rule == ANY else rule)
+    least *= analysis.budget.total_ns
+    gaps = analysis.gaps
+    mine = [at for at, name in enumerate(gaps.rule_ids) if name == rule]
+    here = np.isin(gaps.cause, mine)
+    known = int((gaps.end_ns - gaps.start_ns)[here].sum())
+    known += sum(group.lost_ns for group in analysis.kernels if group.rule == rule)
+    return untold.total_ns >= least or known < least <= known + untold.total_ns
+
+
+def _untold(text: str, untold: Untold, budget: Budget) -> str:
+    """An outcome in words that cannot be told, with what may change it and what to record."""
+    name, _, said = text.partition(": ")
+    parts = []
+    if untold.gap_ns:
+        parts.append(f"{share_text(untold.gap_ns, budget.total_ns)} idle of unknown cause")
+    if untold.kernel_ns:
+        parts.append(
+            f"{share_text(untold.kernel_ns, budget.total_ns)} in kernels that are not judged"
+        )
+    may = " and ".join(parts)
+    record = f" ({untold.record})" if untold.record else ""
+    return f"{name}: cannot be told: {said}, but {may} may be that{record}"
 
 
 def _roof(budget: Budget, limits: Limits) -> Iterator[Outcome]:
@@ -137,7 +207,7 @@ def _roof(budget: Budget, limits: Limits) -> Iterator[Outcome]:
         return
     share = roof_share(budget)
     asked = f"asked {_percent(limits.min_roof)}"
-    record = "(record shapes, and name the GPU with --device-model)"
+    record = f"({RECORD_KERNELS})"
     if share is None:
         why = f"no kernel is judged {record}"
         yield Outcome("min-roof", True, f"min-roof: cannot be told: {why}, {asked}")

@@ -13,11 +13,13 @@ from whichlayer.analysis.accounting import Instant, Partition, partition
 from whichlayer.analysis.activities import Activities, collect_activities
 from whichlayer.analysis.budget import DeviceCut, add_budgets, budget_of, budgets_of, build_segments
 from whichlayer.analysis.findings.collect import collect_findings
+from whichlayer.analysis.findings.lacking import Missing, withheld
 from whichlayer.analysis.findings.verdict import verdict_of
 from whichlayer.analysis.findings.worth import rank_by_worth, together
 from whichlayer.analysis.gaps.blocking import blocking_copies
 from whichlayer.analysis.gaps.calibrate import calibrate
 from whichlayer.analysis.gaps.host import Marks
+from whichlayer.analysis.gaps.lost_work import lost_pieces, unseen_ns, without_lost_work
 from whichlayer.analysis.gaps.table import GapFinder
 from whichlayer.analysis.gaps.warm_up import without_warm_up
 from whichlayer.analysis.kernels.judge import Judgement, judge
@@ -31,6 +33,7 @@ from whichlayer.analysis.results import (
     Analysis,
     Budget,
     Device,
+    Gaps,
     Kernels,
     Options,
     Segments,
@@ -40,6 +43,9 @@ from whichlayer.analysis.settings import enabled, refuse_unknown
 from whichlayer.analysis.steps.table import Accounted, step_table
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.window import bounds_on, choose_window, steps_on
+
+#: With less of the window missing a replay of what is there tells what a change would gain.
+_LITTLE = 0.01
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 
@@ -69,6 +75,8 @@ def analyse(trace: Trace, options: Options | None = None) -> Analysis:
         whole = partition(activities, *_reach(trace, activities, bounds[i]))
         finder.add_device(i, activities, whole, calibrations[i], bounds[i])
     gaps = without_warm_up(finder.table(), trace, marks, recorded)
+    lost = lost_pieces(gaps, trace, [device.number for device in recorded])
+    gaps = without_lost_work(gaps, lost)
     kernels, judgement = _kernels(trace, recorded, cuts, matches, window, options)
     groups = judgement.groups
     parts = _device_cuts(recorded, cuts, window)
@@ -78,6 +86,10 @@ def analyse(trace: Trace, options: Options | None = None) -> Analysis:
     recording = Recording(trace, recorded, calibrations, matches, marks, window, groups, options)
     read = (warning for warning in trace.warnings if enabled(options, warning.code))
     warnings = most_severe_first((*read, *quality_warnings(recording)))
+    verdict = verdict_of(
+        budget, bool(recorded), caveat_of(warnings), cut=trace.cut_off, whole=options.whole
+    )
+    missing = _missing(trace, options, window, gaps, lost)
     analysis = Analysis(
         trace=trace,
         options=options,
@@ -91,18 +103,14 @@ def analyse(trace: Trace, options: Options | None = None) -> Analysis:
         budget=budget,
         budget_by_device=by_device,
         budget_by_step=_by_step(trace, recorded, segments, kernels, window),
-        verdict=verdict_of(
-            budget,
-            bool(recorded),
-            caveat_of(warnings),
-            cut=trace.cut_off,
-            whole=options.whole,
-        ),
+        verdict=withheld(verdict, budget, missing),
         findings=(),
         warnings=tuple(warnings),
         judged=judgement.populations,
     )
     replayer = Replayer(trace, marks, finder.drivers, recorded, window, bounds, options)
+    if missing.idle_ns > _LITTLE * budget.total_ns:
+        replayer.reason = "the file lacks GPU work that would have to be replayed"
     steps = step_table(trace, window, options, Accounted(recorded, segments, gaps, kernels))
     analysis = replace(analysis, steps=steps)
     found = rank_by_worth(collect_findings(analysis), analysis, replayer)
@@ -112,6 +120,17 @@ def analyse(trace: Trace, options: Options | None = None) -> Analysis:
         together_ns=together(found, analysis, replayer),
         warnings=(*analysis.warnings, *plugin_warnings()),
     )
+
+
+def _missing(
+    trace: Trace, options: Options, window: Window, gaps: Gaps, lost: NDArray[np.bool_]
+) -> Missing:
+    """What the verdict does not know of a damaged file."""
+    asked_for = options.span_ns is not None or options.steps is not None
+    beyond = 0
+    if not asked_for and not window.steps:
+        beyond = unseen_ns(trace, window.start_ns, window.end_ns)
+    return Missing(int((gaps.end_ns - gaps.start_ns)[lost].sum()), beyond, trace.cut_off)
 
 
 def _reach(trace: Trace, activities: Activities, bounds: tuple[int, int]) -> tuple[int, int]:

@@ -21,6 +21,7 @@ from whichlayer.analysis.communication.matching import Matching, match
 from whichlayer.analysis.communication.rank_record import RankRecord, record_ranks
 from whichlayer.analysis.communication.transfers import Transfer, find_transfers
 from whichlayer.analysis.errors import TraceError
+from whichlayer.analysis.findings.lacking import Missing, withheld
 from whichlayer.analysis.findings.verdict import verdict_of
 from whichlayer.analysis.options import Options
 from whichlayer.analysis.pipeline import analyse
@@ -49,6 +50,7 @@ class RankSummary:
         communication: how much of each GPU's communication in the window was hidden.
         findings: its problems, without their regions.
         records: positions of its records in the job's.
+        cut: its recording is cut off.
     """
 
     path: str
@@ -63,6 +65,7 @@ class RankSummary:
     communication: tuple[Overlap, ...] = ()
     findings: tuple[Finding, ...] = ()
     records: tuple[int, ...] = ()
+    cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,14 +150,19 @@ def analyse_job(
         ranks=tuple(ranks),
         world_size=world_size,
         budget=budget,
-        verdict=None
-        if budget is None
-        else verdict_of(budget, any(rank.devices for rank in fine), _caveat(fine)),
+        verdict=None if budget is None else _verdict(fine, budget),
         comparison=comparison,
         why=why or _limits(fine, world_size),
         findings=() if comparison is None else job_findings(comparison, options),
         link_gbps=options.link_gbps,
     )
+
+
+def _verdict(ranks: Sequence[RankSummary], budget: Budget) -> Verdict:
+    """On all ranks together; no side that what is cut off of some could change."""
+    verdict = verdict_of(budget, any(rank.devices for rank in ranks), _caveat(ranks))
+    cut = any(rank.cut for rank in ranks)
+    return withheld(verdict, budget, Missing(cut=cut)) if cut else verdict
 
 
 def _caveat(ranks: Sequence[RankSummary]) -> str:
@@ -219,6 +227,7 @@ def _summary(
         communication=tuple(one.communication for one in overlaps_of(analysis)),
         findings=analysis.findings,
         records=tuple(range(first, first + len(found))),
+        cut=trace.cut_off,
     )
 
 

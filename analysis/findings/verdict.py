@@ -32,11 +32,12 @@ def verdict_of(
     above = sum(budget.gap_ns.get(layer, 0) for layer in ABOVE_CUDA) / total
     below = sum(budget.loss_ns.values()) / total
     unknown = (budget.gap_ns.get(Layer.UNKNOWN, 0) + budget.unjudged_ns) / total
-    side = _side(above, below, unknown)
+    side = side_of(above, below, unknown)
     return Verdict(side, above, below, _text(side, above, below, unknown, whole), caveat)
 
 
-def _side(above: float, below: float, unknown: float) -> str:
+def side_of(above: float, below: float, unknown: float) -> str:
+    """The side of shares of a window, each from 0 to 1."""
     if above >= SIDE_SHARE and below >= SIDE_SHARE:
         return "both"
     if above >= SIDE_SHARE:

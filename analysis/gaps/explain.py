@@ -11,6 +11,7 @@ from whichlayer.analysis.gaps.catalogue import cause_rules, fix_of
 from whichlayer.analysis.gaps.communication_fixes import communication_fix
 from whichlayer.analysis.gaps.graph_breaks import place_of_break
 from whichlayer.analysis.gaps.loader_fixes import loader_fix
+from whichlayer.analysis.gaps.lost_work import lost_line
 from whichlayer.analysis.gaps.proofs import behind_line, microseconds, proof_lines
 from whichlayer.analysis.gaps.surroundings import chain_line, meanwhile_lines, thread_name
 from whichlayer.analysis.gaps.sync_fixes import small_copy_fix, sync_fix
@@ -111,6 +112,9 @@ def _evidence(analysis: Analysis, index: int, culprit: int) -> list[str]:
     lines = [f"idle {microseconds(end - start)}{_before(trace, following)}"]
     if gaps.rule(index) == "unattributed" and (odd := _odd_time(trace, culprit)):
         return [*lines, odd]
+    lost = lost_line(trace, start, end, following) if gaps.rule(index) == "unattributed" else None
+    if lost is not None:
+        return [*lines, lost]
     own = int(gaps.culprit_row[index])
     lines += _launch_lines(trace, (start, end), following, launch, own, gaps.rule(index))
     behind = behind_line(trace, culprit, launch, end)

@@ -6,6 +6,7 @@ import numpy as np
 
 from whichlayer.analysis.findings.where import RECORD_STACKS, holds_stacks
 from whichlayer.analysis.gaps.held import LEAST_NS
+from whichlayer.analysis.gaps.lost_work import lost_line
 from whichlayer.analysis.gaps.silent import is_silent, record_operators
 from whichlayer.analysis.gaps.waits import wait_fix, wait_of_row
 from whichlayer.analysis.results import Gaps
@@ -33,6 +34,7 @@ _SYSTEM_ROCM = (
     "the native code that it ran"
 )
 _SYSTEM = "record with perf record -g, or py-spy record --native: they show what the thread ran"
+_WHOLE = "get the whole file: copy it again, or record again and let the profiler finish writing"
 _PAGEABLE = "; pinned memory (pin_memory=True) would rule out the staging of the copy"
 
 
@@ -85,6 +87,8 @@ def unattributed_fix(trace: Trace, gaps: Gaps, index: int) -> str:
     start, culprit = int(gaps.start_ns[index]), int(gaps.culprit_row[index])
     if culprit >= 0 and trace.lanes[int(trace.lane_id[culprit])].kind == LaneKind.GPU_STREAM:
         return "record again: times of this recording are wrong (see the evidence)"
+    if lost_line(trace, start, int(gaps.end_ns[index]), following) is not None:
+        return _WHOLE
     wait = wait_of_row(trace, culprit)
     late = following < 0 or launch < 0 or int(trace.start_ns[launch]) > start
     if wait is not None and late and (told := wait_fix(wait)) is not None:

@@ -16,6 +16,14 @@ _READING = {
     "too-large": Severity.DOUBT,
 }
 
+#: What a file that is cut off does to what is said of it.
+_CUT = Gate(
+    "truncated",
+    "the file is cut off",
+    effect=Effect.GAPS_LOW,
+    caveat="the file is cut off, and GPU work of any time may be missing",
+)
+
 _LEVELS = ("low", "medium", "high")
 
 
@@ -30,9 +38,10 @@ def most_severe_first(warnings: Iterable[TraceWarning]) -> list[TraceWarning]:
 
 
 def doubts(warnings: Iterable[TraceWarning]) -> tuple[Gate, ...]:
-    """The gates that fire as doubts, each once."""
-    known = gates_by_id()
-    codes = dict.fromkeys(w.code for w in warnings if w.severity == Severity.DOUBT)
+    """The gates that fire as doubts, each once; a file that is cut off is as one."""
+    known = {**gates_by_id(), _CUT.id: _CUT}
+    told = (w.code for w in warnings if w.severity == Severity.DOUBT or w.code == _CUT.id)
+    codes = dict.fromkeys(told)
     return tuple(known[code] for code in codes if code in known)
 
 
