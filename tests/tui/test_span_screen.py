@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 
 import pytest
 import pytest_asyncio
@@ -217,3 +218,19 @@ async def test_no_panel_calls_a_span_the_window(screen: Screen) -> None:
     assert "of the span" in said["region"]
     assert "of the span" in said["verdict"]
     assert not [name for name, text in said.items() if "of the window" in text]
+
+
+async def test_findings_are_told_to_be_of_the_window_until_those_of_the_span_are_there(
+    screen: Screen,
+) -> None:
+    app, pilot = screen
+    await press(screen, "tab", "tab")
+    heading = text_of(app, "findings")[0]
+    app.look_at(view_of(app).selected(100 * US, 1_300 * US))
+    await pilot.pause()
+    assert "of the whole window" in text_of(app, "findings")[0] != heading
+    await analysed(screen)
+    assert "whole" not in text_of(app, "findings")[0]
+    app.look_at(replace(view_of(app), selection=None))
+    await pilot.pause()
+    assert text_of(app, "findings")[0] == heading

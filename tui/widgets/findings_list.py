@@ -30,7 +30,7 @@ else:
 _LOST, _SHARE, _RECOVERABLE = ("lost", 9), ("share", 8), ("recoverable", 12)
 
 #: Widths from which there are all columns, and all but the time lost.
-_ALL_FIGURES, _TWO_FIGURES = 48, 40
+_ALL_FIGURES, _TWO_FIGURES = 48, 34
 
 #: A title cut to less than this says nothing.
 _LEAST_TITLE = 12
@@ -48,7 +48,9 @@ class FindingsList(Panel):
     )
 
     def view_changed(self, old: View | None) -> None:
-        """Findings are of the window, whatever is looked at."""
+        """Only the heading depends on what is selected."""
+        if old is None or self.view is None or old.selection != self.view.selection:
+            self.refresh()
 
     @property
     def items(self) -> tuple[Finding | TraceWarning, ...]:
@@ -102,11 +104,25 @@ class FindingsList(Panel):
             return (_LOST, _SHARE, _RECOVERABLE)
         if self.size.width >= _TWO_FIGURES:
             return (("lost", _SHARE[1]), _RECOVERABLE)
-        return (("lost", _SHARE[1]),)
+        gains = [one.recoverable_ns for one in self.items if isinstance(one, results.Finding)]
+        # What they are sorted by, where it is known of all of them.
+        return (("lost", _SHARE[1]),) if None in gains else (_RECOVERABLE,)
+
+    @property
+    def _of_whole(self) -> str:
+        """What the findings are of while there are none of the selected span, else nothing."""
+        analysis = None if self.document is None else self.document.analysis
+        span = None if self.view is None else self.view.selection
+        if analysis is None or span is None or analysis.options.span_ns == span:
+            return ""
+        return f"of the whole {analysis.options.whole}"
 
     def _heading(self) -> str:
         figures = "".join(f"{title:>{cells}}" for title, cells in self._columns)
-        return f"    {'finding':<{max(self.size.width - len(figures) - 4, 0)}}{figures}"
+        whole = self._of_whole
+        if len(whole) > self.size.width - len(figures) - 4:
+            figures = ""
+        return f"    {whole or 'finding':<{max(self.size.width - len(figures) - 4, 0)}}{figures}"
 
     def _finding(self, finding: Finding, style: Style) -> list[Piece]:
         width = self.size.width
@@ -115,7 +131,9 @@ class FindingsList(Panel):
         lost = time_text(finding.time_ns) if finding.time_ns else UNKNOWN
         share = share_text(finding.share) if finding.time_ns else UNKNOWN
         columns = self._columns
-        texts = {1: (share,), 2: (share, most + gain), 3: (lost, share, most + gain)}[len(columns)]
+        texts: tuple[str, ...] = (lost, share, most + gain)[3 - len(columns) :]
+        if columns == (("lost", _SHARE[1]),):
+            texts = (share,)
         figures = "".join(
             f"{text:>{cells}}" for text, (_, cells) in zip(texts, columns, strict=True)
         )
@@ -146,4 +164,5 @@ class FindingsList(Panel):
         analysis = None if self.document is None else self.document.analysis
         if analysis is None:
             return self.waiting
-        return "nothing found that costs 5 % of the window"
+        whole = self._of_whole or f"of the {analysis.options.whole}"
+        return f"nothing found that costs 5 % {whole}"
