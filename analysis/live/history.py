@@ -20,6 +20,7 @@ from typing import Any, Final
 from isal import igzip
 
 from whichlayer.analysis.live.events import Window
+from whichlayer.analysis.live.folder_guard import FolderGuard
 from whichlayer.analysis.live.private_folder import PrivateFolder, remove_abandoned
 
 MOST_DISK_BYTES: Final = 2 << 30
@@ -45,14 +46,18 @@ class History:
     ) -> None:
         """Prepare; a private folder is made when the first window comes.
 
+        What screens left that were killed is removed.
+
         Args:
             folder: where windows are kept for good; it is made if need be. None: in a private
                 folder, until :meth:`close`.
             most_disk_bytes: of files in the private folder.
             most_memory_bytes: of what :meth:`hold` is given.
         """
+        remove_abandoned()
         self._named = folder
         self._private: PrivateFolder | None = None
+        self._guard: FolderGuard | None = None
         self._most_disk, self._most_memory = most_disk_bytes, most_memory_bytes
         self._lock = threading.RLock()
         self._windows: OrderedDict[int, Window] = OrderedDict()
@@ -71,8 +76,8 @@ class History:
                 self._named.mkdir(parents=True, exist_ok=True)
                 return self._named
             if self._private is None:
-                remove_abandoned()
                 self._private = PrivateFolder()
+                self._guard = FolderGuard(self._private.path)
             return self._private.path
 
     def next_number(self, prefix: str) -> int:
@@ -182,8 +187,11 @@ class History:
             self._windows.clear()
             self._held.clear()
             private, self._private = self._private, None
+            guard, self._guard = self._guard, None
         if private is not None:
             private.remove()
+        if guard is not None:
+            guard.dismiss()
 
     def _remove(self, window: Window) -> None:
         self._windows.pop(window.id, None)

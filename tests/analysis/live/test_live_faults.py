@@ -240,11 +240,12 @@ def test_a_killed_screen_leaves_nothing_that_the_next_one_does_not_remove(tmp_pa
         """
         from whichlayer.analysis.live.events import StateTold
         from whichlayer.analysis.live.history import History
+        from whichlayer.analysis.live.private_folder import PrivateFolder
         from whichlayer.analysis.live.protocol import Phase
         from whichlayer.analysis.live.server import LiveServer
         server = LiveServer(History())
         print(server.listen(), flush=True)
-        server.history.folder()  # as where windows have come
+        kept = PrivateFolder()  # as where windows have come, and no shell could remove them
         while True:
             event = server.events.get()
             if isinstance(event, StateTold) and event.phase is Phase.RECORDING:

@@ -8,11 +8,15 @@ import stat
 import subprocess
 import sys
 import tempfile
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from tests.support.live_peer import PATIENCE
 from whichlayer.analysis.live.events import Recorder, Window
+from whichlayer.analysis.live.folder_guard import FolderGuard
 from whichlayer.analysis.live.history import History, window_name, window_prefix
 from whichlayer.analysis.live.private_folder import PrivateFolder, remove_abandoned
 
@@ -114,7 +118,38 @@ def test_a_file_that_fails_leaves_nothing(tmp_path: Path) -> None:
     assert os.listdir(tmp_path / "other") == []
 
 
-def test_folders_of_killed_processes_are_removed_and_those_of_living_ones_stay() -> None:
+def test_a_killed_screens_windows_go_with_it() -> None:
+    code = (
+        "import time\n"
+        "from whichlayer.analysis.live.history import History\n"
+        "history = History()\n"
+        "folder = history.folder()\n"
+        "(folder / 'w.json.gz').write_bytes(b'x')\n"
+        "print(folder, flush=True)\ntime.sleep(600)"
+    )
+    screen = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert screen.stdout is not None
+    folder = Path(screen.stdout.readline().strip())
+    assert folder.is_dir()
+    screen.kill()
+    screen.communicate()
+    ends = time.monotonic() + PATIENCE
+    while folder.exists() and time.monotonic() < ends:
+        time.sleep(0.01)
+    assert not folder.exists()
+
+
+def test_the_guard_removes_nothing_once_it_is_dismissed(tmp_path: Path) -> None:
+    guard = FolderGuard(tmp_path)
+    guard.dismiss()
+    guard.dismiss()
+    assert tmp_path.is_dir()
+
+
+@pytest.mark.parametrize("removes", [remove_abandoned, History])
+def test_folders_of_killed_processes_are_removed_and_those_of_living_ones_stay(
+    removes: Callable[[], object],
+) -> None:
     code = (
         "import os\n"
         "from whichlayer.analysis.live.private_folder import PrivateFolder\n"
@@ -124,7 +159,7 @@ def test_folders_of_killed_processes_are_removed_and_those_of_living_ones_stay()
     abandoned, mine = Path(done.stdout.strip()), PrivateFolder()
     strange = Path(tempfile.mkdtemp(prefix="whichlayer-live-"))
     assert abandoned.is_dir()
-    remove_abandoned()
+    removes()
     assert not abandoned.exists()
     assert mine.path.is_dir()
     assert strange.is_dir()
