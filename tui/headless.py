@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from whichlayer.analysis.errors import TraceError
 from whichlayer.analysis.live.events import (
     Event,
     Left,
@@ -66,6 +67,7 @@ class Headless:
         self._server, self._say = server, say
         self.told: list[Told] = []
         self._steps: dict[int, int] = {}
+        self._whole: set[int] = set()  # recorders whose count of steps is their last
         self._dropped: dict[int, int] = {}
         self._failures: dict[str, str] = {}
         self._ended = threading.Event()
@@ -94,18 +96,33 @@ class Headless:
             lines.append(f"open them: whichlayer {folder}")
         elif not self._steps:
             lines.append(
-                "nothing was recorded: no Python process below this one imported torch and ended "
-                "a step (started with -S, -E or -I it cannot be seen)"
+                "nothing was recorded: no Python process below this one was seen to import torch and "
+                "end a step (it cannot be if it is started with -S, -E or -I, or is killed or calls "
+                "os._exit within moments of the first)"
             )
         else:
-            steps = max(self._steps.values())
-            lines.append(
-                f"no window was completed in {plural(steps, 'step')}: ask for fewer with "
-                "--window and --every"
-            )
+            lines.append(self._no_window())
         if dropped := sum(self._dropped.values()):
             lines.append(f"{plural(dropped, 'window')} lost on the way")
         return lines + [f"{name}: {why}" for name, why in sorted(self._failures.items())]
+
+    def _no_window(self) -> str:
+        """Why there is none, as far as that is known."""
+        steps = max(self._steps.values())
+        if not self._steps.keys() <= self._whole:
+            known = (
+                f"the last that was heard of it was step {steps}"
+                if steps
+                else "how many steps it had done is not known"
+            )
+            return (
+                "no window was completed before the program ended without a word (os._exit, exec or "
+                f"a signal) or closed its descriptors; {known}"
+            )
+        text = f"no window was completed in {plural(steps, 'step')}"
+        if self._failures or any(self._dropped.values()):
+            return text
+        return f"{text}: ask for fewer with --window and --every"
 
     def _work(self) -> None:
         with suppress(AttributeError, OSError):  # of this thread alone, where the system can
@@ -132,14 +149,16 @@ class Headless:
             self._say(f"{_who(event)}{event.text}")
         elif isinstance(event, Left):
             self._steps.setdefault(event.recorder.id, 0)
+            if event.said_goodbye:
+                self._whole.add(event.recorder.id)
 
     def _window_line(self, window: Window) -> str:
         """What a window says; it stays on the disk whatever that is."""
-        from whichlayer.analysis import TraceError, analyse, load
-
         name = window.path.name
         self._steps.setdefault(window.recorder.id, window.last_step or 0)
         try:
+            from whichlayer.analysis import analyse, load
+
             analysis = analyse(load(window.path))
         except TraceError as error:
             return clean(str(error))

@@ -134,10 +134,17 @@ class WindowsRemoved:
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """A recorder's connection has ended."""
+    """A recorder's connection has ended.
+
+    Attributes:
+        reason: one line for people.
+        said_goodbye: the recorder ended it, so that its last state is the whole of its story; else the
+            program was killed or closed the connection, and may have gone on.
+    """
 
     recorder: Recorder
     reason: str
+    said_goodbye: bool = False
 
 
 Event: TypeAlias = Joined | StateTold | WindowArrived | Noted | WindowsRemoved | Left

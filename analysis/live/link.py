@@ -14,6 +14,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
+from whichlayer.analysis.live.own_thread import begin_thread
 from whichlayer.analysis.live.protocol import (
     FROM_SCREEN,
     Message,
@@ -26,6 +27,9 @@ from whichlayer.analysis.live.recorder import Recorder
 _WINDOWS_WAITING: Final = 2
 _NOTES_WAITING: Final = 64
 _STATE_SECONDS: Final = 0.5
+_FIRST_STATE_SECONDS: Final = 0.01
+"""The first states come sooner, each after twice the time: of a short program they are all there is."""
+
 _SEND_SECONDS: Final = 30
 """A screen that takes nothing for so long is as good as gone."""
 
@@ -46,6 +50,7 @@ class Link:
         self._notes: deque[Message] = deque(maxlen=_NOTES_WAITING)
         self._windows: deque[Maker] = deque()
         self._busy = 0
+        self._pause = _FIRST_STATE_SECONDS
         self._making = False
         self._changed = threading.Condition()
         self._closed = False
@@ -64,11 +69,13 @@ class Link:
             gone: called once, by a thread of the link, when the connection has ended.
         """
         self._recorder, self._gone = recorder, gone
-        self._notes.append(hello)
+        self._notes += hello, recorder.state()
         for work, name in ((self._send, "whichlayer-send"), (self._listen, "whichlayer-listen")):
-            thread = threading.Thread(target=work, name=name, daemon=True)
+            thread = begin_thread(work, name)
+            if thread is None:
+                self._end()
+                return
             self._threads.append(thread)
-            thread.start()
 
     def post(self, message: Message) -> None:
         """Send soon, or drop it if nobody listens."""
@@ -115,14 +122,16 @@ class Link:
                     send(self._peer, batch.pop(0))
         except (OSError, ValueError):
             pass  # told by the end of the connection
-        self._end()
+        finally:
+            self._end()
 
     def _next(self) -> list[Message] | None:
         """What to send now: notes, then a window, else the state; None at the end."""
         with self._changed:
             self._busy = 0
             if not (self._notes or self._windows or self._drained or self._closed):
-                self._changed.wait(_STATE_SECONDS)
+                self._changed.wait(self._pause)
+                self._pause = min(2 * self._pause, _STATE_SECONDS)
             if self._closed:
                 return None
             notes = list(self._notes)
@@ -154,7 +163,8 @@ class Link:
                 _obey(recorder, message)
         except (OSError, ProtocolError):
             pass  # a screen that talks nonsense is left, like one that is gone
-        self._end()
+        finally:
+            self._end()
 
     def _end(self) -> None:
         with self._changed:

@@ -14,6 +14,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from whichlayer.analysis.live.own_descriptor import Identity, close_if_same, identity
+
 _PREFIX: Final = "whichlayer-live-"
 _LOCK: Final = "in-use"
 
@@ -29,9 +31,11 @@ class PrivateFolder:
         """
         self.path = Path(tempfile.mkdtemp(prefix=_PREFIX))
         self._lock = -1
+        self._noted: Identity | None = None
         made = self.path / f".{_LOCK}"
         try:
             self._lock = os.open(made, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
+            self._noted = identity(self._lock)
             fcntl.flock(self._lock, fcntl.LOCK_EX)
             made.rename(self.path / _LOCK)  # never seen without being locked
         except OSError:
@@ -42,8 +46,7 @@ class PrivateFolder:
         """Remove it with all that is in it."""
         shutil.rmtree(self.path, ignore_errors=True)
         lock, self._lock = self._lock, -1
-        if lock >= 0:
-            os.close(lock)
+        close_if_same(lock, self._noted)
 
 
 def remove_abandoned() -> None:

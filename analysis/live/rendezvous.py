@@ -16,6 +16,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from whichlayer.analysis.live.own_socket import OwnSocket
+
 SOCKET_VARIABLE: Final = "WHICHLAYER_LIVE_SOCKET"
 """Environment variable that tells a recorder which screen to connect to."""
 
@@ -50,7 +52,7 @@ def runtime_folder() -> Path:
     return folder
 
 
-def listen(name: str) -> tuple[socket.socket, Path]:
+def listen(name: str) -> tuple[OwnSocket, Path]:
     """Listen at a name in the runtime folder; a socket that nobody listens at is replaced.
 
     Raises:
@@ -59,7 +61,7 @@ def listen(name: str) -> tuple[socket.socket, Path]:
     path = runtime_folder() / f"{name}.sock"
     if path.exists() and is_alive(path):
         raise RendezvousError(f"{path}: another process listens there")
-    server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    server = OwnSocket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         with suppress(FileNotFoundError):
             path.unlink()
@@ -77,24 +79,24 @@ def listen(name: str) -> tuple[socket.socket, Path]:
 
 def is_alive(path: Path) -> bool:
     """Whether anybody listens at a socket."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
-        probe.settimeout(1.0)
+    with OwnSocket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         try:
+            probe.settimeout(1.0)
             probe.connect(str(path))
         except OSError:
             return False
     return True
 
 
-def connect(path: Path | str, timeout: float = 5.0) -> socket.socket:
+def connect(path: Path | str, timeout: float = 5.0) -> OwnSocket:
     """Connect to a socket of this user.
 
     Raises:
         RendezvousError: nobody listens there, or somebody else does.
     """
-    peer = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    peer.settimeout(timeout)
+    peer = OwnSocket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
+        peer.settimeout(timeout)
         peer.connect(str(path))
     except OSError as error:
         peer.close()

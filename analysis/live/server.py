@@ -231,7 +231,7 @@ class LiveServer:
         with self._lock:
             self._peers.pop(peer.number, None)
         if peer.recorder is not None:
-            self._tell_user(Left(peer.recorder, reason))
+            self._tell_user(Left(peer.recorder, reason, peer.said_goodbye))
         elif not self._closed and reason != _ENDED:  # else somebody only looked
             self._tell_user(Noted(None, f"a connection was refused: {reason}"))
 
@@ -271,6 +271,7 @@ class LiveServer:
             elif message.kind == "note":
                 self._tell_user(Noted(recorder, text(message, "text")))
             elif message.kind == "bye":
+                peer.said_goodbye = True
                 return text(message, "reason")
         return ""
 
@@ -319,6 +320,7 @@ class _Peer:
         self.socket, self.number = peer, number
         self.recorder: Recorder | None = None
         self.prefix = ""
+        self.said_goodbye = False
         self._lock = threading.Lock()
 
     def wait_at_most(self, seconds: int) -> None:

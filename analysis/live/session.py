@@ -15,12 +15,15 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from whichlayer.analysis.live.card import card_metadata, device_name
 from whichlayer.analysis.live.foreign import ForeignProfiler
 from whichlayer.analysis.live.link import Link
+from whichlayer.analysis.live.own_socket import OwnSocket
+from whichlayer.analysis.live.own_thread import begin_thread
 from whichlayer.analysis.live.protocol import (
     MOST_PAYLOAD,
     Message,
@@ -59,7 +62,7 @@ class Session:
         self.options = options
         self._screen = screen
         self._link: Link | None = None
-        self._server: socket.socket | None = None
+        self._server: OwnSocket | None = None
         self._path: Path | None = None
         self._pid = os.getpid()
         self._lock = threading.Lock()
@@ -120,19 +123,27 @@ class Session:
         """The program ends: give the last window a moment, and leave nothing behind."""
         if os.getpid() != self._pid:
             return
-        self.recorder.close()
-        self.hooks.remove()
-        self.foreign.remove()
+        for end in (
+            self.recorder.close,
+            self.hooks.remove,
+            self.foreign.remove,
+            self._leave_screen,
+            self._stop_listening,
+        ):
+            # Python would print whatever comes out of here, an interrupt included.
+            with suppress(BaseException):
+                end()
+
+    def _leave_screen(self) -> None:
         link, self._link = self._link, None
         if link is not None:
             link.post(self.recorder.state())
             link.close(_CLOSE_SECONDS, Message("bye", {"reason": "the program has ended"}))
-        self._stop_listening()
 
     def _stepped(self) -> None:
         if not self._known:
             self._known = True
-            threading.Thread(target=self._meet, name="whichlayer-meet", daemon=True).start()
+            begin_thread(self._meet, "whichlayer-meet")
         self.recorder.step_ended()
 
     def _metadata(self) -> dict[str, str]:
@@ -149,12 +160,11 @@ class Session:
             if self._server is None and self._path is None:
                 with suppress(RendezvousError):
                     self._server, self._path = listen(str(os.getpid()))
-                    threading.Thread(
-                        target=self._accept, name="whichlayer-accept", daemon=True
-                    ).start()
+                    if begin_thread(self._accept, "whichlayer-accept") is None:
+                        self._stop_listening()
             if self._screen and self._link is None:
                 screen, self._screen = self._screen, ""
-                with suppress(RendezvousError):
+                with suppress(RendezvousError, OSError):
                     self._join(connect(screen))
 
     def _accept(self) -> None:
@@ -163,22 +173,20 @@ class Session:
             try:
                 peer, _ = server.accept()
             except OSError:
-                if self._server is not server:
-                    return
+                if self._server is not server or not server.is_ours:
+                    return  # or the program has closed it
                 time.sleep(_RETRY_SECONDS)  # no descriptor is free
                 continue
-            if not is_same_user(peer):
+            if begin_thread(partial(self._welcome, peer), "whichlayer-welcome") is None:
                 peer.close()
-                continue
-            threading.Thread(
-                target=self._welcome, args=(peer,), name="whichlayer-welcome", daemon=True
-            ).start()
 
-    def _welcome(self, peer: socket.socket) -> None:
+    def _welcome(self, peer: OwnSocket) -> None:
         """Hear what somebody wants who has connected: to join, or only to look."""
         try:
             peer.settimeout(_WELCOME_SECONDS)
-            message = receive(peer, frozenset({"look", "join"}), most_payload=0)
+            message = None
+            if is_same_user(peer):
+                message = receive(peer, frozenset({"look", "join"}), most_payload=0)
             with self._lock:
                 if message is not None and message.kind == "join" and self._link is None:
                     self._join(peer)
@@ -192,7 +200,7 @@ class Session:
             pass  # whoever it was is gone, or none of ours
         peer.close()
 
-    def _join(self, peer: socket.socket) -> None:
+    def _join(self, peer: OwnSocket) -> None:
         """Talk to a screen; windows are taken from now on."""
         link = Link(peer)
         self._link = link
@@ -225,18 +233,19 @@ class Session:
 
         Where the parent has run no step, the child may be the one that does.
         """
-        self.recorder.forked()
+        with suppress(Exception):  # Python would print it
+            self.recorder.forked()
         link, self._link = self._link, None
         if link is not None:
             link.forget()
         server, self._server, self._path = self._server, None, None
         if server is not None:
-            with suppress(OSError):
-                server.close()
+            server.close()
         self._lock = threading.Lock()
         if self._known or multiprocessing.current_process().daemon:
             self._screen = ""
-            self.hooks.remove()
+            with suppress(Exception):
+                self.hooks.remove()
             return
         self._pid = os.getpid()
         self.recorder = Recorder(self.options, self, self._metadata)

@@ -21,6 +21,7 @@ from types import CodeType, FrameType
 from typing import Any, Final
 
 from whichlayer.analysis.live.counted_call import count_calls, stop_counting
+from whichlayer.analysis.live.own_thread import begin_thread
 
 _PATIENCE: Final = 32
 """So often another optimizer steps, and the deciding one counts as gone."""
@@ -58,7 +59,7 @@ class StepHooks:
         hook = import_module("torch.optim.optimizer").register_optimizer_step_post_hook
         self._handle = hook(self._optimizer_stepped)
         if not multiprocessing.current_process().daemon:
-            threading.Thread(target=self._look, name="whichlayer-steps", daemon=True).start()
+            begin_thread(self._look, "whichlayer-steps")
 
     def remove(self) -> None:
         """Leave the program as it was."""

@@ -7,6 +7,7 @@ everything that goes wrong to itself.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import importlib.machinery
 import importlib.util
@@ -58,8 +59,9 @@ def _begin() -> None:
         asked = options.from_text(os.environ[_OPTIONS])
         session.begin(asked, os.environ.get(_SOCKET, ""))
     except Exception as error:  # noqa: BLE001  the program goes on without us
-        if os.environ.get("WHICHLAYER_TRACEBACK"):
-            sys.stderr.write(f"whichlayer: cannot record: {error!r}\n")
+        if os.environ.get("WHICHLAYER_TRACEBACK") and sys.stderr is not None:
+            with contextlib.suppress(OSError, ValueError):
+                sys.stderr.write(f"whichlayer: cannot record: {error!r}\n")
 
 
 def _make_importable() -> None:

@@ -72,14 +72,18 @@ class Screen:
         self.server, self.path = listen("screen-1")
         self.server.settimeout(PATIENCE)
 
-    def meet(self) -> socket.socket:
-        """The recorder that connects, welcomed, once it has told of a window, or of one that is lost."""
+    def meet(self, *, begun: bool = True) -> socket.socket:
+        """The recorder that connects, welcomed, once it has told of a window, or of one that is lost.
+
+        Args:
+            begun: a window that is being recorded is enough.
+        """
         peer, _ = self.server.accept()
         peer.settimeout(PATIENCE)
         send(peer, Message("join"))
         while (message := receive(peer, FROM_RECORDER)) is not None:
-            told = message.kind == "window" or message.fields.get("phase") == "recording"
-            if told or "is lost" in message.text("text"):
+            recording = begun and message.fields.get("phase") == "recording"
+            if recording or message.kind == "window" or "is lost" in message.text("text"):
                 self.last = message
                 return peer
         raise AssertionError("the recorder has left")
@@ -220,7 +224,7 @@ def test_a_full_temporary_folder_loses_windows_and_nothing_else(
     screen = Screen()
     try:
         with watched(tmp_path, screen, "" if full else limit) as ended:
-            peer = screen.meet()
+            peer = screen.meet(begun=False)
             peer.close()
             out = ended()
         screen.close()

@@ -191,6 +191,42 @@ def test_a_program_that_does_this_ends_prints_and_computes_as_without(
     assert any(isinstance(event, Joined) for event in found.events)
 
 
+@pytest.mark.parametrize("pause", [0.0, 0.6])
+def test_descriptors_that_a_program_closes_and_takes_are_its_own(
+    tmp_path: Path, pause: float
+) -> None:
+    """As daemons do; the recorder's end, behind the program's, may neither close nor tell them."""
+    before = """
+        import atexit, os, socket, warnings
+        warnings.simplefilter("always")
+        taken = []
+
+        def last():  # registered before torch is there, so called when the recorder is done
+            for one, other in taken:
+                other.setblocking(False)
+                one.send(b"mine")
+                os.write(1, other.recv(99) + b"\\n")
+                one.close()
+                other.close()
+
+        atexit.register(last)
+    """
+    body = f"""
+        for number in range(14):
+            step(0.01)
+        time.sleep({pause})
+        os.closerange(3, 256)
+        taken += [socket.socketpair() for _ in range(30)]
+        for number in range(40):
+            step(0.02)
+        print("end")
+    """
+    path = script(tmp_path, before, TRAINING, body)
+    found = ran(path, OFTEN)
+    same_as_without(path, found)
+    assert found.out.count(b"mine\n") == 30
+
+
 def test_a_sitecustomize_and_a_path_of_its_own_are_the_programs(tmp_path: Path) -> None:
     (tmp_path / "site").mkdir()
     (tmp_path / "site" / "sitecustomize.py").write_text("import sys\nsys.own = 'seen'\n")

@@ -130,9 +130,25 @@ def test_it_says_why_there_is_nothing(tmp_path: Path) -> None:
     done = run("run", "--headless", "-o", str(tmp_path / "w"), "--", "true")
     assert (done.returncode, done.stdout) == (0, b"")
     assert b"nothing was recorded: no Python process" in done.stderr
-    command = program(tmp_path, "say('state', phase='idle', step=4)")
-    done = run("run", "--headless", "-o", str(tmp_path / "w"), "--", *command)
-    assert b"no window was completed in 4 steps" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("body", "told", "advises"),
+    [
+        ("say('state', step=4); say('bye')", "completed in 4 steps: ask for fewer", True),
+        ("say('state', step=90, dropped=1); say('bye')", "completed in 90 steps\n", False),
+        ("say('state', step=90, reason='it failed'); say('bye')", "in 90 steps\n", False),
+        ("say('state', step=4); os._exit(0)", "heard of it was step 4\n", False),
+        ("os._exit(0)", "how many steps it had done is not known\n", False),
+    ],
+)
+def test_steps_without_a_window_are_counted_as_far_as_they_are_known(
+    tmp_path: Path, body: str, told: str, advises: bool
+) -> None:
+    done = run("run", "--headless", "-o", str(tmp_path / "w"), "--", *program(tmp_path, body))
+    said = done.stderr.decode()
+    assert told in said
+    assert ("ask for fewer" in said) is advises
 
 
 def test_standard_input_is_the_programs(tmp_path: Path) -> None:
