@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from whichlayer.analysis.trace.columns import Trace
     from whichlayer.tui import travel
     from whichlayer.tui.chain import Chain
+    from whichlayer.tui.document import Document
+    from whichlayer.tui.view import View
 else:
     travel = Deferred("whichlayer.tui.travel")
 
@@ -48,7 +50,7 @@ class ChainActions(Acting):
         here = travel.slice_at(document, travel.rows_of(document, view), view)
         chain = self.chain_of_slice(here)
         if chain is None:
-            self.say("no slice at the cursor")
+            self._from_gap(document, view, step)
             return
         link = chain.beside(step)
         if link is None:
@@ -58,3 +60,17 @@ class ChainActions(Acting):
         self.look_at(travel.along_chain(document, view, chain, link.row))
         place = chain.at + step
         self.say(f"{link.word} {place + 1} of {len(chain.links)}: {document.names.short(link.row)}")
+
+    def _from_gap(self, document: Document, view: View, step: int) -> None:
+        """To the launch that a gap waited for, or to the work that ends it."""
+        ends, launch = travel.gap_ends(document, view)
+        target = launch if step > 0 else ends
+        if ends < 0:
+            self.say("no slice and no gap at the cursor")
+        elif target < 0:
+            self.say("the launch of the work that ends this gap is not recorded")
+        else:
+            self._foot = (document.trace, ends)
+            self.look_at(travel.to_slice_row(document, view, target))
+            word = "the launch that this gap waited for" if step > 0 else "what ends this gap"
+            self.say(f"{word}: {document.names.short(target)}")

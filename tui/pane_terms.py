@@ -10,7 +10,7 @@ PANE_TERMS: Final[dict[str, tuple[str, ...]]] = {
     "layers": ("layer budget", "gap", "launch spacing", "edge"),
     "overview": ("window", "gap"),
     "timeline": ("gap", "launch delay", "queue depth"),
-    "gaps": ("gap", "exposed", "window"),
+    "gaps": ("heatmap", "gap", "exposed", "window"),
     "findings": ("time lost", "recoverable", "confidence", "window"),
     "kernels": ("bytes", "roof", "ideal", "unjudged", "coverage"),
     "region": ("gap", "launch delay", "queue depth", "ideal", "roof", "occupancy", "recoverable"),

@@ -239,6 +239,18 @@ def follow_link(document: Document, rows: tuple[ShownRow, ...], view: View) -> V
     return to_slice_row(document, view, target)
 
 
+def gap_ends(document: Document, view: View) -> tuple[int, int]:
+    """Trace rows of the work that ends the gap at the cursor, and of its launch; -1 for none."""
+    if document.analysis is None or view.device >= len(document.gaps):
+        return -1, -1
+    gaps = document.gaps[view.device]
+    place = gaps.at(view.cursor_ns)
+    if place < 0:
+        return -1, -1
+    table, index = document.analysis.gaps, int(gaps.index[place])
+    return int(table.next_row[index]), int(table.launch_row[index])
+
+
 def fit(document: Document, view: View) -> View:
     """The analysed window; everything where that is shown already."""
     low, high = document.home

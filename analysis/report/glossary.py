@@ -161,6 +161,14 @@ TERMS: tuple[Term, ...] = (
         ("busbw", "algorithm bandwidth", "algbw"),
     ),
     Term(
+        "heatmap",
+        "Where a GPU was idle, a row for each step, or for each of its streams or each GPU (R), all "
+        "on one scale. The shade of a cell is the share of it spent in gaps, of a stream while it "
+        "ran nothing itself; the letter is the owner of most of that, a capital from half of the "
+        "cell on.",
+        ("heat map", "gap heatmap"),
+    ),
+    Term(
         "covered",
         "A wait or a transfer that cost nothing, because the GPU worked meanwhile. Listed with "
         "--covered, never a finding.",

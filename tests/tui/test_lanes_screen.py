@@ -98,6 +98,25 @@ async def test_the_chain_is_gone_up_and_down_and_back_to_where_it_began(screen: 
     assert "nothing recorded was started" in said(app)
 
 
+async def test_from_a_gap_the_chain_begins_with_the_launch_that_it_waited_for(
+    screen: Screen,
+) -> None:
+    app = screen[0]
+    await put(screen, cursor_ns=650_000)
+    assert name_here(app) == ""
+    await press(screen, "u")
+    assert name_here(app) == "cudaLaunchKernel" and lane_here(app) != "GPU0 s7"
+    assert said(app) == "the launch that this gap waited for: cudaLaunchKernel"
+    await press(screen, "U")
+    assert name_here(app).startswith("add")
+
+
+async def test_where_neither_slice_nor_gap_is_the_chain_says_so(screen: Screen) -> None:
+    await put(screen, cursor_ns=999_000)
+    await press(screen, "u")
+    assert said(screen[0]) == "no slice and no gap at the cursor"
+
+
 async def test_enter_on_an_operator_goes_to_the_work_that_it_started(screen: Screen) -> None:
     await put(screen, cursor_ns=750_000)
     await press(screen, "u", "u")
