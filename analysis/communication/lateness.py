@@ -39,7 +39,7 @@ class Cause:
         idle_ns: its gaps there, of all causes.
         more_idle_ns: how much more than those of the middle rank.
         more_compute_ns: how much longer its own kernels ran there than the middle rank's.
-        place: the longest gap before the collective that it was most behind at, if kept.
+        place: the longest gap of that cause before a collective that it was behind at, if kept.
     """
 
     rule: str | None
@@ -243,9 +243,8 @@ def _cause(
     if not idle:
         return Cause(None, 0, idle, *more, None)
     rule = max(own, key=own.__getitem__)
-    kept = [i for i in record.places if late[i]]
-    worst = max(kept, key=lambda i: int(mine[i]), default=None)
-    place = None if worst is None else record.places[worst]
+    kept = [place for i, place in record.places.get(rule, {}).items() if late[i]]
+    place = max(kept, key=lambda one: one.end_ns - one.start_ns, default=None)
     return Cause(rule, own[rule], idle, *more, place)
 
 

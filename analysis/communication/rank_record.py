@@ -20,8 +20,8 @@ from whichlayer.analysis.results import Analysis, Role, Where
 from whichlayer.analysis.trace.columns import Int64, Trace
 from whichlayer.analysis.trace.kinds import LaneKind
 
-#: The longest gaps before a collective whose place in the code is kept.
-_PLACES = 40
+#: Of so many collectives with the most of a cause before them its place in the code is kept.
+_PLACES = 12
 _STEP = re.compile(r"ProfilerStep#(\d{1,18})")
 
 #: Stands for the GPU's own work in place of a cause of gaps.
@@ -66,7 +66,7 @@ class RankRecord:
             causes of gaps.
         before_ns: int64 (n, spent), from the end of the collectives before to its start; zero
             where one was still running.
-        places: by collective, the longest gap before it; of the longest only.
+        places: by cause and collective, its longest gap before it; where it is most only.
     """
 
     rank: int | None
@@ -83,7 +83,7 @@ class RankRecord:
     exposed_ns: Int64
     spent: tuple[str, ...]
     before_ns: Int64
-    places: Mapping[int, Place]
+    places: Mapping[str, Mapping[int, Place]]
 
     def __len__(self) -> int:
         return len(self.start_ns)
@@ -163,10 +163,23 @@ def _before(
     return tuple(names), np.stack(columns, 1)
 
 
-def _places(analysis: Analysis, device: int, low: Int64, high: Int64) -> dict[int, Place]:
-    """The longest gap in each of the stretches that have the longest ones."""
+def _places(
+    analysis: Analysis, device: int, low: Int64, high: Int64
+) -> dict[str, dict[int, Place]]:
+    """By cause, its longest gap in each of the stretches that have the most of it."""
     gaps = analysis.gaps
-    mine = np.flatnonzero(gaps.device == device)
+    mine = gaps.device == device
+    return {
+        gaps.rule_ids[code]: _places_of(analysis, mine & (gaps.cause == code), low, high)
+        for code in np.unique(gaps.cause[mine]).tolist()
+    }
+
+
+def _places_of(
+    analysis: Analysis, chosen: np.ndarray[tuple[int], np.dtype[np.bool_]], low: Int64, high: Int64
+) -> dict[int, Place]:
+    gaps = analysis.gaps
+    mine = np.flatnonzero(chosen)
     start, end = gaps.start_ns[mine], gaps.end_ns[mine]
     first, last = np.searchsorted(end, low, "right"), np.searchsorted(start, high, "left")
     pieces = Measure(Intervals(start, end)).between(low, high)

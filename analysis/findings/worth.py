@@ -15,6 +15,7 @@ from whichlayer.analysis.quality.effects import less_sure
 from whichlayer.analysis.replay.causes import UPPER_BOUND
 from whichlayer.analysis.replay.recoverable import Replayer
 from whichlayer.analysis.replay.removal import Removal
+from whichlayer.analysis.report.units import time_text
 from whichlayer.analysis.results import Analysis, Finding
 from whichlayer.analysis.settings import listed_from
 
@@ -22,7 +23,7 @@ from whichlayer.analysis.settings import listed_from
 MAX_REPLAYED = 8
 #: A finding that gains less than this share of its time is told why.
 LITTLE = 0.5
-#: One that gains less than this share of its time gains nothing alone, and is trusted less.
+#: One that gains less than this share of its time gains little alone, and is trusted less.
 NOTHING = 0.1
 #: One that gains this many times its time is told why.
 MORE = 1.1
@@ -33,7 +34,7 @@ _BEYOND = (
     "gone it gains more than it takes: the host would be ahead, and what it does later would be "
     "hidden behind work that is queued"
 )
-_NOTHING_ALONE = "removing it alone gains nothing, because {next} comes next"
+_LITTLE_ALONE = "removing it alone gains {gain}, because {next} comes next"
 _DEVICE = "the device's own work, or a wait for other work of it,"
 #: Owners of findings that nobody can act on.
 _NOBODY = (Layer.UNKNOWN, Layer.NONE)
@@ -129,7 +130,7 @@ def _valued(finding: Finding, analysis: Analysis, replayer: Replayer) -> Finding
         return replace(
             finding,
             recoverable_ns=gain,
-            evidence=(*evidence, _NOTHING_ALONE.format(next=told)),
+            evidence=(*evidence, _LITTLE_ALONE.format(gain=gained(gain, finding), next=told)),
             confidence=less_sure(finding.confidence),
         )
     if gain < LITTLE * finding.time_ns:
@@ -138,6 +139,14 @@ def _valued(finding: Finding, analysis: Analysis, replayer: Replayer) -> Finding
         evidence = (*evidence, _BEYOND)
     evidence = (*evidence, *taken_for_granted(analysis.trace, finding.rule))
     return replace(finding, recoverable_ns=gain, evidence=evidence)
+
+
+def gained(gain: int, finding: Finding) -> str:
+    """What little is gained, as it stands beside the finding."""
+    if not gain:
+        return "nothing"
+    most = "at most" if finding.rule in UPPER_BOUND else "only"
+    return f"{most} {time_text(gain)}"
 
 
 def _of_finding(finding: Finding, analysis: Analysis) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

@@ -1,4 +1,4 @@
-"""What the device waits for instead, once a problem is gone that gains nothing alone."""
+"""What the device waits for instead, once a problem is gone that gains little alone."""
 
 from __future__ import annotations
 

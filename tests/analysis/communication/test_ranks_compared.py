@@ -72,7 +72,15 @@ def test_cause_is_what_the_late_rank_did_before_the_collective(tmp_path: Path) -
     assert cause is not None
     assert cause.rule == "cpu-operator"
     assert cause.place is not None
+    assert cause.place.rule == cause.rule
     assert cause.place.end_ns - cause.place.start_ns > 100_000
+
+
+def test_example_of_a_late_rank_is_of_the_cause_that_is_told(tmp_path: Path) -> None:
+    found = compared(write_job(tmp_path, ARRIVALS))
+    for record in found.records:
+        told = [(rule, place.rule) for rule, by in record.places.items() for place in by.values()]
+        assert told and all(rule == own for rule, own in told)
 
 
 def test_cause_is_compute_where_the_gpu_worked_until_then(tmp_path: Path) -> None:

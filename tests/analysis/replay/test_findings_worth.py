@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tests.support.program import Program
 from tests.support.replaying import base_replay
+from whichlayer.analysis.findings.worth import gained
 from whichlayer.analysis.gaps.blocking import blocking_copies
 from whichlayer.analysis.gaps.catalogue import cause_code
 from whichlayer.analysis.gaps.composite import Drivers
@@ -35,6 +36,16 @@ def test_a_finding_that_gains_little_alone_says_so(tmp_path: Path) -> None:
     loader = findings["dataloader-wait"]
     assert not any("comes next" in line for line in loader.evidence)
     assert (comm.confidence, loader.confidence) == ("low", "medium")
+
+
+def test_a_little_gain_is_never_called_none(tmp_path: Path) -> None:
+    program = Program()
+    program.kernel("compute", 10, 1000, (0, 5))
+    program.kernel("after", 3036, 500, (3026, 5))
+    finding = replace(program.analysis(tmp_path).findings[0], rule="fp32-matmul")
+    assert gained(16_230_000, finding) == "only 16.23 ms"
+    assert gained(16_230_000, replace(finding, rule="launch-bound")) == "at most 16.23 ms"
+    assert gained(0, finding) == "nothing"
 
 
 def test_where_work_is_faster_but_launched_late_dispatch_comes_next(tmp_path: Path) -> None:
