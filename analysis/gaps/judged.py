@@ -16,7 +16,10 @@ from whichlayer.analysis.gaps.catalogue import cause_code
 from whichlayer.analysis.gaps.host import Doing, HostStates
 from whichlayer.analysis.gaps.overlay import PASSIVE
 from whichlayer.analysis.gaps.pauses import (
+    CRUMB_NS,
     Pauses,
+    beside,
+    between_waits,
     lasting_waits,
     shortest_ns,
     users_python,
@@ -35,8 +38,6 @@ Int64 = NDArray[np.int64]
 
 #: Hand-overs to the autograd thread without an event last up to this (seen: 0.1 to 3 ms).
 MAX_HANDOVER_NS = 3_000_000
-#: Less than this between two stretches of Python is no stretch of its own.
-CRUMB_NS = 20_000
 #: States in which neither an operator nor a call runs.
 WEAK = (*PASSIVE, int(Doing.PYTHON), int(Doing.ANNOTATED))
 
@@ -61,7 +62,8 @@ def judge_stretches(
     pauses = Pauses.of(states, any_of(state, WEAK))
     at, doing = pauses.at, state[pauses.at]
     told = users_python(pauses, states, trace, doing, options)
-    told |= lasting_waits(pauses, doing, options)
+    lasting = lasting_waits(pauses, doing, options)
+    told |= lasting
     least_ns = shortest_ns(options)
     usual = usual_pause(pauses.run_lasts, least_ns)
     if is_silent(trace, lanes[0]):
@@ -72,9 +74,11 @@ def judge_stretches(
     python = ~short & (doing == Doing.PYTHON)
     noted = np.flatnonzero(long & (doing == Doing.ANNOTATED))
     python[noted] = _names_it(pauses, states, trace, noted)
+    lasting |= between_waits(pauses, lasting)
+    python &= ~lasting
     # A crumb between a frame's end and the next operator belongs to the Python around it.
-    crumb = long & ~python & (pauses.length < CRUMB_NS)
-    python |= crumb & _beside(at, python)
+    crumb = long & ~python & ~lasting & (pauses.length < CRUMB_NS)
+    python |= crumb & beside(at, python)
     wraps = _in_generated_code(states.row[at], trace, python)
     python &= ~wraps
     state[at[~long | wraps]] = Doing.DISPATCH
@@ -84,15 +88,6 @@ def judge_stretches(
     if states.drain is not states.state:
         drain = np.where(states.drain == states.state, state, states.drain).astype(np.int32)
     return HostStates(states.start_ns, state, drain, states.row)
-
-
-def _beside(at: NDArray[np.intp], chosen: Bool) -> Bool:
-    """Whether the stretch right before or after each is a chosen one."""
-    touch = at[1:] == at[:-1] + 1
-    beside = np.zeros(len(at), np.bool_)
-    beside[1:] |= touch & chosen[:-1]
-    beside[:-1] |= touch & chosen[1:]
-    return beside
 
 
 def _in_generated_code(row: NDArray[np.int32], trace: Trace, among: Bool) -> Bool:

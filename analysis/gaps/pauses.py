@@ -33,6 +33,10 @@ _OF_MOST, _OF_MEDIAN = 5, 10
 _LONGEST_NS = 1_000_000
 #: Fewer pauses do not tell what is usual.
 _FEWEST = 20
+#: Less than this between two stretches of Python is no stretch of its own.
+CRUMB_NS = 20_000
+#: Shorter waits are none: a lock that is free is taken in a microsecond.
+_SHORTEST_WAIT_NS = 20_000
 #: A thread that dispatches launches something within this time.
 _NO_LAUNCH_NS = 5_000_000
 
@@ -144,8 +148,37 @@ def lasting_waits(pauses: Pauses, doing: NDArray[np.int32], options: Options) ->
         options: how long a pause means something.
     """
     waits = any_of(doing, (Doing.LOCKED, Doing.RESTING))
+    if not waits.any():
+        return waits
+    goes_on = np.zeros(len(waits), np.bool_)
+    goes_on[1:] = waits[1:] & waits[:-1] & (pauses.at[1:] == pauses.at[:-1] + 1)
+    each = np.cumsum(~goes_on) - 1
+    waits &= np.bincount(each, pauses.length)[each] >= _SHORTEST_WAIT_NS
     total = np.bincount(pauses.run[waits], pauses.length[waits], minlength=len(pauses.run_lasts))
     return np.asarray(waits & (total[pauses.run] >= shortest_ns(options)))
+
+
+def between_waits(pauses: Pauses, waits: Bool) -> Bool:
+    """Crumbs beside waits of pauses that are mostly waits: a loop that sleeps and looks again.
+
+    Args:
+        pauses: the stretches.
+        waits: which of them are waits that last (:func:`lasting_waits`).
+    """
+    if not waits.any():
+        return waits
+    total = np.bincount(pauses.run[waits], pauses.length[waits], minlength=len(pauses.run_lasts))
+    mostly = (2 * total >= pauses.run_lasts)[pauses.run]
+    return np.asarray(mostly & ~waits & (pauses.length < CRUMB_NS) & beside(pauses.at, waits))
+
+
+def beside(at: NDArray[np.intp], chosen: Bool) -> Bool:
+    """Whether the stretch right before or after each is a chosen one."""
+    touch = at[1:] == at[:-1] + 1
+    found = np.zeros(len(at), np.bool_)
+    found[1:] |= touch & chosen[:-1]
+    found[:-1] |= touch & chosen[1:]
+    return found
 
 
 def without_launches(

@@ -113,6 +113,29 @@ def test_a_lock_waits_for_another_thread_where_there_is_one(tmp_path: Path, comp
     assert (", for another thread" in evidence) == company
 
 
+def looped(wait: float, work: float, frame: str = SLEEP[0]) -> Program:
+    """As :func:`served`, but the wait is many of a loop that works in between."""
+    program = served([])
+    at = 121.0
+    while at + wait < 8100:
+        program.frame(frame, at, wait)
+        at += wait + work
+    return program
+
+
+def test_a_loop_that_sleeps_and_looks_again_waits(tmp_path: Path) -> None:
+    program = looped(150, 9)
+    told = gap_time(program.analysis(tmp_path))
+    assert told["unattributed"] > 7900
+    assert told["python-overhead"] < 2 * 8000 + 100  # of the two other stretches
+
+
+def test_locks_that_are_free_leave_python_what_it_is(tmp_path: Path) -> None:
+    frame = "<built-in method acquire of _thread.RLock object at 0x7f>"
+    told = gap_time(looped(2, 15, frame).analysis(tmp_path))
+    assert told["python-overhead"] > 3 * 7900
+
+
 def test_a_wait_inside_of_the_loader_is_the_loaders(tmp_path: Path) -> None:
     frames = ["torch/utils/data/dataloader.py(1400): _next_data", *LISTENS[2]]
     told = gap_time(served(frames).analysis(tmp_path))
