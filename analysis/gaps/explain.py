@@ -12,6 +12,7 @@ from whichlayer.analysis.gaps.communication_fixes import communication_fix
 from whichlayer.analysis.gaps.graph_breaks import place_of_break
 from whichlayer.analysis.gaps.loader_fixes import loader_fix
 from whichlayer.analysis.gaps.lost_work import lost_line
+from whichlayer.analysis.gaps.parameter_copies import PARAMETER_FIX, holder_of, place_in
 from whichlayer.analysis.gaps.proofs import behind_line, microseconds, proof_lines
 from whichlayer.analysis.gaps.surroundings import chain_line, meanwhile_lines, thread_name
 from whichlayer.analysis.gaps.sync_fixes import small_copy_fix, sync_fix
@@ -33,6 +34,8 @@ from whichlayer.analysis.trace.kinds import LaneKind, SliceKind
 _LOOKS_IDLE = ("dataloader-wait", "launch-bound", "python-overhead", "unattributed")
 #: Causes in which a piece is made of many calls, the culprit the longest.
 _MANY_CALLS = ("launch-bound", "python-overhead")
+#: Causes that are copies to the device.
+_FROM_HOST = ("h2d-exposed", "h2d-pageable")
 #: A launch call that takes longer than this is told with what it took.
 SLOW_CALL_NS = 100_000
 #: Shorter pieces are not looked at for what other threads did.
@@ -60,6 +63,8 @@ def _fix(trace: Trace, gaps: Gaps, index: int, culprit: int) -> str:
         return unattributed_fix(trace, gaps, index)
     if culprit < 0:
         return fix_of(rule, "")
+    if rule in _FROM_HOST and holder_of(trace, culprit) >= 0:
+        return PARAMETER_FIX
     if rule == "exposed-comm" and (told := communication_fix(trace, culprit)) is not None:
         return told
     if rule == "dataloader-wait" and (told := loader_fix(trace, gaps, index, culprit)) is not None:
@@ -88,6 +93,14 @@ def _on_cpu(trace: Trace, row: int) -> bool:
 
 
 def _where(trace: Trace, gaps: Gaps, index: int, culprit: int, roots: Sequence[str]) -> Where:
+    where = _place(trace, gaps, index, culprit, roots)
+    if culprit < 0 or gaps.rule(index) not in _FROM_HOST:
+        return where
+    holder = holder_of(trace, culprit)
+    return where if holder < 0 else place_in(trace, holder, where)
+
+
+def _place(trace: Trace, gaps: Gaps, index: int, culprit: int, roots: Sequence[str]) -> Where:
     broken = place_of_break(trace.name(culprit)) if culprit >= 0 else None
     if broken is not None:
         return replace(where_of(trace, culprit, roots), file=clean(broken[0]), line=broken[1])
