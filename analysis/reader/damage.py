@@ -38,6 +38,20 @@ def array_warnings(array: EventArray) -> list[TraceWarning]:
                 array.repaired_at,
             )
         )
+    if array.again:
+        more = len(array.again)
+        what = "a second recording begins" if more == 1 else f"{more} more recordings begin, first"
+        its = "its" if more == 1 else "their"
+        warnings.append(
+            TraceWarning(
+                "damaged",
+                f"{what} at byte {array.again[0]}: {its} events are read as well and lie among the "
+                f"first one's, {its} other keys are not; to see each alone, put it into a file of "
+                "its own",
+                more,
+                array.again[0],
+            )
+        )
     repeats = array.repeats.found
     if repeats.count:
         warnings.append(
@@ -95,6 +109,14 @@ def document_warnings(
                 byte_offset=document.damaged_at,
             )
         )
+    if document.head_at > 0:
+        warnings.append(
+            TraceWarning(
+                "damaged",
+                f"the recording begins at byte {document.head_at}; the text before is no part of it",
+                byte_offset=document.head_at,
+            )
+        )
     if document.astray_at >= 0:
         warnings.append(
             TraceWarning(
@@ -104,7 +126,16 @@ def document_warnings(
                 byte_offset=document.astray_at,
             )
         )
-    if document.trailing_at >= 0:
+    if document.another_at >= 0:
+        warnings.append(
+            TraceWarning(
+                "damaged",
+                f"a second recording begins at byte {document.another_at} and is not read; to see "
+                "it, put it into a file of its own",
+                byte_offset=document.another_at,
+            )
+        )
+    elif document.trailing_at >= 0:
         warnings.append(
             TraceWarning(
                 "damaged",

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from whichlayer.analysis.errors import TraceError
 from whichlayer.analysis.reader.header import Header
+from whichlayer.analysis.reader.leading import LOOKED_AT, begins_usually, find_recording
 from whichlayer.analysis.reader.one_event import find_first_event
 from whichlayer.analysis.reader.patterns import STRING, WORD, container
 from whichlayer.analysis.reader.repair import decode_repaired
@@ -63,6 +64,8 @@ class Document:
         astray_at: where the first of them was found so, -1 if they were not looked for.
         complete: the end of the document was seen.
         trailing_at: where other text than white space begins behind that end, -1 without any.
+        another_at: where another recording begins in that text, -1 without one.
+        head_at: where the recording was found behind other text, -1 if it begins the file.
     """
 
     def __init__(self, window: Window, *, astray: bool = False) -> None:
@@ -79,6 +82,8 @@ class Document:
         self.astray_at = -1
         self.complete = False
         self.trailing_at = -1
+        self.another_at = -1
+        self.head_at = -1
 
     @property
     def header(self) -> dict[str, Any]:
@@ -112,7 +117,11 @@ class Document:
         return found
 
     def _find_astray(self) -> bool:
-        """Moves to the first event, wherever it stands."""
+        """Moves to the first event, wherever it stands, or by the keys before it."""
+        self.window.fill(_LARGEST_VALUE)
+        if self._behind_text() and self._keys():
+            self._release()
+            return True
         found = find_first_event(self.window)
         if found:
             self.arrays = 1
@@ -128,11 +137,23 @@ class Document:
         first = self._peek()
         if not first:
             raise TraceError("there is only white space in it")
+        if not begins_usually(window.data[self._at : self._at + _STEP]):
+            self._fill(LOOKED_AT)
+            if self._behind_text():
+                return False
         if first not in (b"{", b"["):
             self.damaged_at = self.window.offset + self._at
             return False
         self._at += 1
         return first == b"["
+
+    def _behind_text(self) -> bool:
+        """Whether a recording begins in the text held; moves past its opening brace."""
+        found = find_recording(self.window.data, self._at)
+        if found >= 0:
+            self.head_at = self.window.offset + found
+            self._at = found + 1
+        return found >= 0
 
     def _peek(self) -> bytes:
         """The next character that is no white space, empty at the end."""
@@ -200,6 +221,9 @@ class Document:
         """Notes the end of the document here, and what stands behind it."""
         if not self.complete and self._peek():
             self.trailing_at = self.window.offset + self._at
+            self._fill(LOOKED_AT)
+            found = find_recording(self.window.data)
+            self.another_at = self.window.offset + found if found >= 0 else -1
         self.complete = True
 
     def _pass_members(self) -> bool:

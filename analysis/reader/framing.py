@@ -8,6 +8,7 @@ text is repaired, and last the events are picked out one by one.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -18,10 +19,11 @@ from whichlayer.analysis.reader.closing import closes_array
 from whichlayer.analysis.reader.complete import Complete
 from whichlayer.analysis.reader.events import DECODE_ERRORS, Event, decode_loose, decode_strict
 from whichlayer.analysis.reader.kineto_text import KinetoText
+from whichlayer.analysis.reader.leading import find_recording
 from whichlayer.analysis.reader.memory import give_back_freed_memory
 from whichlayer.analysis.reader.one_event import LIST
 from whichlayer.analysis.reader.patterns import no_events, one_no_event
-from whichlayer.analysis.reader.recovered import Loss
+from whichlayer.analysis.reader.recovered import Loss, Recovery
 from whichlayer.analysis.reader.recovery import HOLE, recover_events
 from whichlayer.analysis.reader.repair import Repaired, check_encoding, first_difference, repair
 from whichlayer.analysis.reader.repeats import RepeatedKeys
@@ -104,6 +106,7 @@ class EventArray:
         repeats: events that have a key twice.
         repaired: how many damaged spots were repaired.
         repaired_at: where the first of them is, -1 without one.
+        again: where in the midst of the events further recordings begin.
         closed: the closing bracket was found, and the window stands behind it.
         end: where in the text the last event that was looked at ends.
     """
@@ -117,6 +120,7 @@ class EventArray:
     repeats: RepeatedKeys = field(default_factory=RepeatedKeys)
     repaired: int = 0
     repaired_at: int = -1
+    again: list[int] = field(default_factory=list)
     closed: bool = False
     end: int = 0
     _begun: bool = False
@@ -273,6 +277,7 @@ class EventArray:
             self.losses.append(found.loss)
         if found.repaired:
             self._note_repair(base + found.repaired_at, found.repaired)
+        self.again += [base + at for at in _beginnings(window.data, found)]
         window.drop(found.consumed)
         self.end = base + found.consumed
         spans = [Span(base + one.start, one.end - one.start, one.events) for one in found.spans]
@@ -308,6 +313,20 @@ class EventArray:
                 self.too_large.append(window.offset)
                 self._skipping = True
             window.drop(max(len(window.data) - self.limits.chunk, len(window.data) // 2))
+
+
+def _beginnings(text: bytes, found: Recovery) -> list[int]:
+    """Where between the events of recovered text other recordings begin."""
+    ends = [span.end for span in found.spans]
+    beginnings = []
+    for events in LIST.finditer(text):
+        before = bisect_right(ends, events.start())
+        inside = before < len(ends) and found.spans[before].start <= events.start()
+        if events.end() <= found.consumed and not inside:
+            begin = ends[before - 1] if before else 0
+            head = find_recording(text, begin, events.end(), first=False)
+            beginnings.append(head if head >= 0 else events.start())
+    return beginnings
 
 
 def decode_guess(
