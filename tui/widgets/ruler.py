@@ -25,8 +25,9 @@ from whichlayer.tui.widgets.time_pane import TimePane
 if TYPE_CHECKING:
     from whichlayer.tui.notes_file import Bookmark
 
-#: Cells of a bookmark's name, at most.
-_MOST_NAME = 20
+#: Cells of a bookmark's name, at most; of a narrow axis no more than this part, so that ticks
+#: keep their labels.
+_MOST_NAME, _NAME_PART = 20, 5
 
 #: No label of the cursor is longer, the blank after it included.
 _MOST_LABEL = 28
@@ -80,14 +81,11 @@ class Ruler(TimePane):
         if self._axis is None or self._axis[0] != (port, zero):
             self._axis = ((port, zero), axis_of(port) if zero is None else clock_axis(port, zero))
         axis = self._axis[1]
-        notes = [
-            *((cell, f"◆{name}", 2) for cell, _, name in self._places()),
-            *self._selection(self.view),
-            *self._cursor(self.view, axis),
-        ]
+        selection, cursor = self._selection(self.view), self._cursor(self.view, axis)
+        notes = [*self._bookmarked([*selection, *cursor]), *selection, *cursor]
         line = Written(port.cells)
         for cell, text in axis.marks:
-            covered = any(
+            covered = cell + len(text) + 1 > port.cells or any(
                 cell < note + len(words) + 1 and note < cell + len(text) + 2
                 for note, words, _ in notes
             )
@@ -98,6 +96,21 @@ class Ruler(TimePane):
         pieces: list[Piece] = [self.labelled(self._base(axis))]
         pieces += [(text, styles[code]) for text, code in line.runs()]
         return strip_of(pieces, width, palette.text)
+
+    def _bookmarked(self, above: list[tuple[int, str, int]]) -> list[tuple[int, str, int]]:
+        """(cell, text, style) of the bookmarks, with as much name as leaves room for others."""
+        found = []
+        cells = 0 if self.view is None else self.view.port.cells
+        for cell, _, name in self._places():
+            room = min(cells - cell - 1, max(cells // _NAME_PART, 4))
+            for at, words, _ in above:
+                if at > cell:
+                    room = min(room, at - cell - 2)
+                elif at + len(words) > cell:
+                    room = 0
+            name = shortened(name, room).rstrip() if len(name) > room > 2 else name
+            found.append((cell, f"◆{name}" if len(name) <= room else "◆", 2))
+        return found
 
     def _places(self) -> list[tuple[int, int, str]]:
         """(cell, instant, name) of the bookmarks in sight; names end before the next one."""
@@ -151,7 +164,9 @@ class Ruler(TimePane):
             if at - 1 <= cursor <= at + len(length):
                 # The cursor would hide a digit, and make it another length.
                 right = cursor + 2
-                at = right if right + len(length) <= room else max(cursor - 1 - len(length), 0)
+                at = right if right + len(length) <= room else cursor - 1 - len(length)
+                if at < 0:
+                    return [(first, f"├{'─' * room}┤", 1)]
             return [(first, f"├{'─' * at}{length}".ljust(room + 1, "─") + "┤", 1)]
         return [(first, "━" * cells, 1)] if cells > 0 else []
 
