@@ -74,7 +74,11 @@ def parse_rule(text: str) -> str:
 
 def add_limit_options(parser: Parser) -> None:
     """The options that say what is allowed."""
-    group = parser.add_argument_group("what is allowed")
+    group = parser.add_argument_group(
+        "what is allowed",
+        "A limit that the recording cannot tell is broken too: one that idle time of unknown cause or "
+        "kernels that are not judged could break. The line says what to record.",
+    )
     group.add_argument(
         "--max-idle",
         type=parse_share,
