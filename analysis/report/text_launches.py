@@ -52,7 +52,7 @@ def _gpu(analysis: Analysis, view: DeviceLaunches) -> str:
 
 
 def _row(analysis: Analysis, view: DeviceLaunches) -> tuple[str, ...]:
-    steps = [step.launches for step in view.steps]
+    steps = [step.launches for step in view.steps if step.number not in _in_part(analysis)]
     if steps:
         per = f"{median(steps):.0f}/step"
     else:
@@ -69,6 +69,13 @@ def _row(analysis: Analysis, view: DeviceLaunches) -> tuple[str, ...]:
         "–" if view.depth_most is None else str(view.depth_most),
         share_text(view.starved_ns, view.high_ns - view.low_ns),
     )
+
+
+def _in_part(analysis: Analysis) -> set[int]:
+    """Numbers of the steps of which a span holds a part: their launches are not the span's."""
+    if analysis.options.span_ns is None or analysis.steps is None:
+        return set()
+    return {row.step.number for row in analysis.steps.rows if not row.whole}
 
 
 def _short(value: float) -> str:

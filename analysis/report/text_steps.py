@@ -38,6 +38,9 @@ def step_lines(analysis: Analysis) -> list[str]:
         if len(analysis.devices) > 1:
             lines.append(f"  busy to kernels: sums over {len(analysis.devices)} GPUs")
         lines += table(_COLUMNS, [_row(analysis, row) for row in _shown(steps)], indent="  ")
+        if analysis.options.span_ns is not None and not all(row.whole for row in _shown(steps)):
+            said = "of a step that the span holds in part, times are of that part, kernels of all"
+            lines += wrap(said, "  ")
     hidden = len(steps.rows) - len(_shown(steps))
     if hidden:
         lines.append(f"  {count_text(hidden, 'other step')}: --format json has them all")
