@@ -143,8 +143,13 @@ class Child:
                 os.set_inheritable(one, True)
         start = [sys.executable, "-I", "-S", holder.__file__, *map(str, passed), *self.command]
         try:
+            # Of our session, the end of a screen that leads it would hang up the program too.
             self._holder = subprocess.Popen(
-                start, env=self._environment, close_fds=False, stdin=subprocess.DEVNULL
+                start,
+                env=self._environment,
+                close_fds=False,
+                stdin=subprocess.DEVNULL,
+                start_new_session=True,
             )
         finally:
             os.close(slave)

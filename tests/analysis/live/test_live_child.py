@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import pexpect
 import pytest
 
 from tests.support.live_peer import PATIENCE
@@ -153,8 +154,13 @@ def test_a_program_that_does_not_exist_is_named() -> None:
         find_command(["no-such-program"], os.environ)
 
 
-def test_it_goes_on_when_the_screen_is_killed(tmp_path: Path) -> None:
-    """Its output goes nowhere then, but writing it is no error and its terminal is not hung up."""
+@pytest.mark.parametrize("leads_session", [False, True])
+def test_it_goes_on_when_the_screen_is_killed(tmp_path: Path, leads_session: bool) -> None:
+    """Its output goes nowhere then, but writing it is no error and its terminal is not hung up.
+
+    A screen that ``ssh -t`` or tmux starts leads the session of its terminal: the system hangs up
+    whatever else is in it.
+    """
     program = tmp_path / "program.py"
     program.write_text(
         textwrap.dedent("""
@@ -176,10 +182,17 @@ def test_it_goes_on_when_the_screen_is_killed(tmp_path: Path) -> None:
     """)
     gone, done = tmp_path / "gone", tmp_path / "done"
     command = [sys.executable, "-c", screen, sys.executable, str(program), str(gone), str(done)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        process.stdout.readline()
-        process.kill()
+    if leads_session:
+        screened = pexpect.spawn(command[0], command[1:], timeout=PATIENCE)
+        screened.expect_exact("ready")
+        screened.kill(signal.SIGKILL)
+        screened.wait()
+        screened.close()
+    else:
+        with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+            assert process.stdout is not None
+            process.stdout.readline()
+            process.kill()
     gone.touch()
     ends = time.monotonic() + PATIENCE
     while not done.exists() and time.monotonic() < ends:
