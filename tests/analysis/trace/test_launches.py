@@ -25,8 +25,10 @@ ROWS = st.lists(
 
 def join(rows: list[Row]) -> list[int]:
     kind = np.array([row[0] for row in rows], np.uint8)
-    numbers = [np.array([row[part] for row in rows], np.int64) for part in (1, 2, 3)]
-    launches: list[int] = join_launches(kind, *numbers).tolist()
+    correlation, external, start = (
+        np.array([row[part] for row in rows], np.int64) for part in (1, 2, 3)
+    )
+    launches: list[int] = join_launches(kind, correlation, external, start).tolist()
     return launches
 
 
