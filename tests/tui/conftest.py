@@ -11,12 +11,15 @@ from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.results import Analysis, GapText, Where
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.tui.document import Document, open_document, with_analysis
+from whichlayer.tui.screen_settings import screen_settings
 
 
 @pytest.fixture(autouse=True)
 def _own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """How lanes are left in a test is nobody else's business."""
+    """How lanes are left in a test, and what a command line has set, is nobody else's business."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setattr(screen_settings, "theme", "")
+    monkeypatch.setattr(screen_settings, "ascii_only", False)
 
 
 @pytest.fixture
