@@ -8,6 +8,7 @@ as the modules that decide it are what they were.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
@@ -47,6 +48,7 @@ class _Lane(msgspec.Struct, array_like=True, frozen=True):
     first_row: int
 
 
+@dataclass(frozen=True, slots=True)
 class KeptLanes:
     """What an entry holds.
 
@@ -56,14 +58,10 @@ class KeptLanes:
         low_ns, high_ns: the stretch that their slices take.
     """
 
-    def __init__(
-        self, families: UInt8, lanes: tuple[ShownLane, ...], low_ns: int, high_ns: int
-    ) -> None:
-        """Take them."""
-        self.families = families
-        self.lanes = lanes
-        self.low_ns = low_ns
-        self.high_ns = high_ns
+    families: UInt8
+    lanes: tuple[ShownLane, ...]
+    low_ns: int
+    high_ns: int
 
 
 def for_entry(

@@ -9,13 +9,11 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.tui.plain_rows import Slices, row_of, union
 from whichlayer.tui import frame_families, raster
 from whichlayer.tui.counter_row import CounterRow
 from whichlayer.tui.frame_cells import FULL, Cells, rasterise
-from whichlayer.tui.raster import Row
 from whichlayer.tui.viewport import Viewport
-
-Slices = list[tuple[int, int, int]]
 
 
 @st.composite
@@ -42,22 +40,6 @@ ports = st.builds(
     st.one_of(st.integers(1, 300), st.integers(1, 90_000)),
     st.integers(1, 50),
 )
-
-
-def row_of(slices: Slices, tone: int = 0) -> Row:
-    columns = np.array(slices, np.int64).reshape(-1, 3).T
-    rows = np.arange(len(slices), dtype=np.int32)
-    return Row(rows, columns[0], columns[1], columns[2].astype(np.uint8), tone)
-
-
-def union(slices: Slices, low: int, high: int) -> int:
-    """Time in ``[low, high)`` in which a slice runs."""
-    total, reach = 0, low
-    for start, end, _ in slices:
-        start, end = max(start, reach), min(end, high)
-        if end > start:
-            total, reach = total + end - start, end
-    return total
 
 
 def check_cell(slices: Slices, cells: Cells, cell: int, low: int, high: int) -> None:

@@ -296,13 +296,19 @@ async def test_the_timeline_is_there_before_the_analysis(trace: Trace) -> None:
         assert "analysing …" in "\n".join(text_of(app, "region"))
 
 
-async def test_what_was_looked_at_is_left_alone_when_the_analysis_comes(
-    trace: Trace, analysis: Analysis
-) -> None:
+def opened_twice(trace: Trace, analysis: Analysis) -> tuple[DocumentOpened, DocumentOpened]:
+    """What the screen is told of a trace: that it is read, then that it is analysed."""
     posted = loaded(
         Loader("a.json", Options(), lambda p, progress: trace, lambda t, options: analysis)
     )
     first, second = (m for m in posted if isinstance(m, DocumentOpened))
+    return first, second
+
+
+async def test_what_was_looked_at_is_left_alone_when_the_analysis_comes(
+    trace: Trace, analysis: Analysis
+) -> None:
+    first, second = opened_twice(trace, analysis)
     app = WhichlayerApp(ReadyLoader("a.json", Options(), no_reader))
     async with app.run_test(size=(120, 40)) as pilot:
         app.post_message(first)
@@ -349,10 +355,7 @@ async def test_a_failed_load_ends_the_application(trace: Trace) -> None:
 async def test_a_word_that_the_analysis_is_missing_goes_when_it_comes(
     trace: Trace, analysis: Analysis
 ) -> None:
-    posted = loaded(
-        Loader("a.json", Options(), lambda p, progress: trace, lambda t, options: analysis)
-    )
-    first, second = (m for m in posted if isinstance(m, DocumentOpened))
+    first, second = opened_twice(trace, analysis)
     app = WhichlayerApp(ReadyLoader("a.json", Options(), no_reader))
     async with app.run_test(size=(120, 40)) as pilot:
         app.post_message(first)

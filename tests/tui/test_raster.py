@@ -7,12 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tui.plain_rows import Slices, row_of, union
 from whichlayer.tui import raster
 from whichlayer.tui.frame_cells import FULL
-from whichlayer.tui.raster import Row
 from whichlayer.tui.viewport import Viewport
-
-Slices = list[tuple[int, int, int]]
 
 
 @st.composite
@@ -43,29 +41,13 @@ ports = st.builds(
 )
 
 
-def row_of(slices: Slices) -> Row:
-    columns = np.array(slices, np.int64).reshape(-1, 3).T
-    rows = np.arange(len(slices), dtype=np.int32)
-    return Row(rows, columns[0], columns[1], columns[2].astype(np.uint8))
-
-
-def covered(slices: Slices, low: int, high: int) -> int:
-    """Union by brute force."""
-    total, reach = 0, low
-    for start, end, _ in slices:
-        start, end = max(start, reach), min(end, high)
-        if end > start:
-            total, reach = total + end - start, end
-    return total
-
-
 @given(st.one_of(separate_slices(), any_slices()), ports)
 def test_busy_cells_are_exact_and_add_up(slices: Slices, port: Viewport) -> None:
     cells = row_of(slices).cells(port.edges())
     edges = port.edges().tolist()
-    expected = [covered(slices, a, b) for a, b in pairwise(edges)]
+    expected = [union(slices, a, b) for a, b in pairwise(edges)]
     assert cells.busy_ns.tolist() == expected
-    assert int(cells.busy_ns.sum()) == covered(slices, port.start_ns, port.end_ns)
+    assert int(cells.busy_ns.sum()) == union(slices, port.start_ns, port.end_ns)
 
 
 @given(st.one_of(separate_slices(), any_slices()), ports)
