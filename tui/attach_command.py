@@ -195,7 +195,7 @@ def _watch(reach: Callable[[], socket.socket], history_bytes: int, *, local: boo
     from whichlayer.analysis.live.one_arena import use_one_arena
     from whichlayer.analysis.live.recorder_options import RecorderOptions
     from whichlayer.analysis.live.server import LiveServer
-    from whichlayer.tui.live.app import run_live
+    from whichlayer.tui.live.run import run_live
 
     use_one_arena()
     server = LiveServer(History(most_memory_bytes=history_bytes or sys.maxsize))

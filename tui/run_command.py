@@ -193,7 +193,7 @@ def _watch(
     from whichlayer.analysis.live.history import History
     from whichlayer.analysis.live.one_arena import use_one_arena
     from whichlayer.analysis.live.server import LiveServer
-    from whichlayer.tui.live.app import run_live
+    from whichlayer.tui.live.run import run_live
 
     use_one_arena()
     server = LiveServer(History(folder, most_memory_bytes=history_bytes or sys.maxsize))

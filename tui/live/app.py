@@ -2,61 +2,48 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from textual import events, on
-from textual.app import ComposeResult, SuspendNotSupported
+from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.message import Message
 
 import whichlayer.tui.panes  # noqa: F401  so that the screen begins with all of them
 from whichlayer.analysis.options import Options
 from whichlayer.analysis.text import clean
-from whichlayer.tui.app import WhichlayerApp
 from whichlayer.tui.document import Document
 from whichlayer.tui.history import History
 from whichlayer.tui.keys import bindings
 from whichlayer.tui.layout import Arrangement
-from whichlayer.tui.live.after import hand_over
 from whichlayer.tui.live.analyst import Analyst, ShotAnalysed, ShotBegun
 from whichlayer.tui.live.between import carried_between
 from whichlayer.tui.live.feed import Feed
 from whichlayer.tui.live.frame_css import FRAME_CSS
+from whichlayer.tui.live.live_actions import LiveActions, terminal_of
 from whichlayer.tui.live.live_line import LiveLine
 from whichlayer.tui.live.live_verdict import LiveVerdict
 from whichlayer.tui.live.loader import NoLoader
 from whichlayer.tui.live.model import LiveModel
-from whichlayer.tui.live.output_pane import OutputAsked, OutputPane, OutputScreen
+from whichlayer.tui.live.output_pane import OutputPane
 from whichlayer.tui.live.output_text import ProgramOutput
-from whichlayer.tui.live.quit_screen import Choice, QuitScreen
-from whichlayer.tui.live.rank_list import rank_list
+from whichlayer.tui.live.quit_screen import Choice
 from whichlayer.tui.live.shots import Shot
-from whichlayer.tui.live.strip import ShotPicked, WindowStrip
+from whichlayer.tui.live.strip import WindowStrip
 from whichlayer.tui.live.telemetry import Telemetry, find_driver
 from whichlayer.tui.messages import DocumentOpened
 from whichlayer.tui.view import View
 from whichlayer.tui.widgets.footer import Footer
 from whichlayer.tui.widgets.header import Header
-from whichlayer.tui.widgets.list_sheet import ListSheet
-from whichlayer.tui.widgets.prompt import Asked
 
 if TYPE_CHECKING:
     from whichlayer.analysis.live.child import Child
-    from whichlayer.analysis.live.recorder_options import RecorderOptions
-    from whichlayer.analysis.live.server import LiveServer
-
-SAVE: Final = Asked("save-window", "save as ", "a file name; compressed if it ends on .gz")
-STEPS: Final = Asked("record-steps", "record ", "how many of the next steps, such as 10")
 
 #: Times a second at which output, telemetry and phases are looked at: what is shown of them
 #: costs at most a few hundred bytes each.
 _RENEWALS: Final = 5
 _TELEMETRY_EVERY: Final = 10
-
-_MOST_STEPS: Final = 1_000_000
 
 #: Heights of the terminal from which the step and busy lines of the strip are shown, and the
 #: lines that the program's output has.
@@ -76,14 +63,7 @@ class Happened(Message):
     event: Any
 
 
-@dataclass
-class Saved(Message):
-    """Saving a window has ended."""
-
-    said: str
-
-
-class LiveApp(WhichlayerApp):
+class LiveApp(LiveActions):
     """One window of many on the screen, the newest until the user moves."""
 
     LIVE = True
@@ -123,8 +103,6 @@ class LiveApp(WhichlayerApp):
         self._notes_told = 0
         self._renewals = 0
         self._telemetry_text = ""
-        self._shown: int | None = None
-        self._opening: Shot | None = None
         self._told_end = False
         self._output_lines = 0
 
@@ -134,7 +112,7 @@ class LiveApp(WhichlayerApp):
         """The usual parts, with the strip below the verdict and the output above the keys."""
         for part in super().compose():
             if part.id == "footer":
-                yield OutputPane(self.output, self._output_title, id="output")
+                yield OutputPane(self.output, self.output_title, id="output")
             if part.id == "verdict":
                 yield LiveVerdict(self._waits_for, id="verdict")
                 yield WindowStrip(self.model, id="strip")
@@ -161,7 +139,7 @@ class LiveApp(WhichlayerApp):
         if self.child is not None:
             size = self.size
             try:
-                self.child.start(self.output.feed, *_terminal_of(size.width, size.height))
+                self.child.start(self.output.feed, *terminal_of(size.width, size.height))
             except OSError as error:
                 self.error = error
                 self.exit(2, return_code=2)
@@ -179,7 +157,7 @@ class LiveApp(WhichlayerApp):
     def on_resize(self, event: events.Resize) -> None:
         """The program's terminal is as large as its pane can become."""
         if self.child is not None:
-            self.child.resize(*_terminal_of(event.size.width, event.size.height))
+            self.child.resize(*terminal_of(event.size.width, event.size.height))
         super().on_resize(event)
 
     def _arrange(self, width: int, height: int) -> None:
@@ -215,10 +193,6 @@ class LiveApp(WhichlayerApp):
             return f"no window could be read yet: {clean(failed)}"
         return self._end() or self.feed.waits_for
 
-    @property
-    def _output_title(self) -> str:
-        return " output " if self.child is not None else " messages "
-
     def _end(self) -> str:
         status = None if self.child is None else self.child.status
         return "" if status is None else f"the program has ended with status {status}"
@@ -228,7 +202,7 @@ class LiveApp(WhichlayerApp):
     @on(Happened)
     def _happened(self, message: Happened) -> None:
         self.feed.apply(self.model, message.event)
-        self._model_changed()
+        self.model_changed()
 
     @on(ShotBegun)
     def _shot_begun(self, message: ShotBegun) -> None:
@@ -257,16 +231,16 @@ class LiveApp(WhichlayerApp):
                 count = len(self.model.sources)
                 self.model.note(f"{worst} is shown: it loses the most of {count}; J lists them")
             self.feed.hold(shot, message.document)
-            if shot.id == self._shown:
-                self._shown = None  # it holds something else now
-        self._model_changed()
+            if shot.id == self.shown_id:
+                self.shown_id = None  # it holds something else now
+        self.model_changed()
 
-    def _model_changed(self) -> None:
+    def model_changed(self) -> None:
         """Show the window that is wanted now, and have analysed what is missing."""
         self.model.meet()
         wanted = self.model.wanted()
         missing: list[Shot] = []
-        if wanted is not None and wanted.id != self._shown:
+        if wanted is not None and wanted.id != self.shown_id:
             document = self.feed.held(wanted)
             if document is None and wanted.id not in self.model.failed:
                 missing = [wanted]
@@ -276,7 +250,7 @@ class LiveApp(WhichlayerApp):
         self._refresh_frame()
 
     def _open(self, shot: Shot, document: Document) -> None:
-        self._shown = self.model.chosen = shot.id
+        self.shown_id = self.model.chosen = shot.id
         self.feed.pin({shot.id})
         self._rename()
         self.post_message(DocumentOpened(document))
@@ -341,7 +315,7 @@ class LiveApp(WhichlayerApp):
         self._rename()
 
     def _rename(self) -> None:
-        shot = None if self._shown is None else self.model.shots.get(self._shown)
+        shot = self.shown_shot
         parts = [self.feed.name]
         if shot is not None:
             parts += [part for part in (shot.source, self.feed.title_of(shot)) if part]
@@ -352,232 +326,5 @@ class LiveApp(WhichlayerApp):
     def opened_with(self) -> tuple[str, Options]:
         """The file of the window that is shown, and the options."""
         _, options = super().opened_with
-        shot = None if self._shown is None else self.model.shots.get(self._shown)
+        shot = self.shown_shot
         return (self.feed.name if shot is None else str(shot.path)), options
-
-    # Keys
-
-    def action_window(self, step: int) -> None:
-        """The window before or after."""
-        shot = self.model.beside(step)
-        if shot is None:
-            self.say("no newer window yet" if step > 0 else "no older window")
-            return
-        self._pick(shot.id)
-
-    @on(ShotPicked)
-    def _shot_picked(self, message: ShotPicked) -> None:
-        self._pick(message.shot_id)
-
-    def _pick(self, shot_id: int) -> None:
-        if shot_id in self.model.failed:
-            self.say(clean(f"this window cannot be shown: {self.model.failed[shot_id]}"))
-            self.model.choose(shot_id)
-        elif not self.model.choose(shot_id):
-            self.say("the file of this window is gone")
-            return
-        else:
-            self.say("")
-        self._model_changed()
-
-    def action_live(self) -> None:
-        """The newest window from now on."""
-        self.say("")
-        self.model.follow()
-        self._touched = False
-        newest = self.model.newest_judged
-        if newest is not None and newest.id == self._shown and self.document is not None:
-            self.post_message(DocumentOpened(self.document))
-        self._model_changed()
-
-    def action_record(self) -> None:
-        """A window of the next steps."""
-        self.say(self.feed.record(0, self.model.source))
-
-    async def action_record_steps(self) -> None:
-        """Ask how many steps."""
-        if self.feed.records:
-            await self.open_prompt(STEPS)
-        else:
-            self.action_record()
-
-    def action_pause_recording(self) -> None:
-        """No windows unasked; or again."""
-        self.say(self.feed.pause(self.model.source))
-
-    async def action_save_window(self) -> None:
-        """Ask for a file name."""
-        shot = None if self._shown is None else self.model.shots.get(self._shown)
-        if shot is None:
-            self.say("no window to save yet")
-            return
-        self._opening = shot
-        await self.open_prompt(SAVE, self.feed.save_name(shot))
-
-    def prompt_entered(self, purpose: str, text: str, listed: bool) -> None:
-        """A file name, or a number of steps."""
-        if purpose == SAVE.purpose:
-            self._save(text.strip())
-        elif purpose == STEPS.purpose:
-            count = int(text) if text.strip().isdecimal() and len(text) < 10 else 0
-            if 1 <= count <= _MOST_STEPS:
-                self.say(self.feed.record(count, self.model.source))
-            else:
-                self.say(f"a number of steps from 1 to {_MOST_STEPS:,}")
-        else:
-            super().prompt_entered(purpose, text, listed)
-
-    def _save(self, name: str) -> None:
-        shot = self._opening
-        if shot is None or not name:
-            return
-        target = Path(name).expanduser()
-        if target.is_dir():
-            target = target / self.feed.save_name(shot)
-        if target.exists():
-            self.say(clean(f"{target} exists already: nothing is written over"))
-            return
-
-        def save() -> None:
-            try:
-                self.feed.save(shot, target)
-                said = f"saved as {target}"
-            except KeyError:
-                said = "not saved: the file of this window is gone"
-            except OSError as error:
-                said = f"not saved: {target}: {error.strerror or error}"
-            self.post_message(Saved(said))
-
-        self.say("saving …")
-        threading.Thread(target=save, name="save", daemon=True).start()
-
-    @on(Saved)
-    def _saved(self, message: Saved) -> None:
-        self.say(clean(message.said))
-
-    def action_output(self) -> None:
-        """All of the program's output."""
-        palette = self.panes[0].palette
-        self.push_screen(OutputScreen(self.output, palette, self._output_title))
-
-    def action_keyboard(self) -> None:
-        """The terminal to the program, to answer what it asks or to use its debugger."""
-        child = self.child
-        if child is None or child.status is not None:
-            self.say("no program runs in this terminal")
-            return
-        try:
-            with self.suspend():
-                hand_over(child, self.output)
-        except SuspendNotSupported:
-            self.say("this terminal cannot be handed over")
-            return
-        child.resize(*_terminal_of(self.size.width, self.size.height))
-        self.say("the keyboard is the screen's again")
-
-    @on(OutputAsked)
-    def _output_asked(self) -> None:
-        self.action_output()
-
-    def action_ranks(self) -> None:
-        """Choose whose windows are shown."""
-        sources = self.model.sources
-        if len(sources) < 2:
-            self.say("only one rank or process here" if sources else "nobody connected yet")
-            return
-        place = sources.index(self.model.source) if self.model.source in sources else 0
-        self.model.arrived = ""
-
-        def chosen(row: int | None) -> None:
-            if row is not None:
-                self.model.choose_source(sources[row])
-                self._touched = False
-                self._model_changed()
-
-        self.push_screen(ListSheet(self.panes[0].palette, rank_list(self.model), place), chosen)
-
-    async def action_quit(self) -> None:
-        """Leave; where a program runs under this screen, ask what becomes of it."""
-        self._ask_and_leave(0)
-
-    def action_interrupt(self) -> None:
-        """As a signal would: the program is asked about first; a second Ctrl-C stops both."""
-        self._ask_and_leave(130)
-
-    def _ask_and_leave(self, status: int) -> None:
-        if self.child is None or self.child.status is not None:
-            self.exit(status, return_code=status)
-            return
-
-        def chosen(choice: Choice | None) -> None:
-            if choice is not None:
-                self.choice = choice
-                self.exit(status, return_code=status)
-
-        self.push_screen(QuitScreen(self.panes[0].palette, self.feed.name), chosen)
-
-
-def _terminal_of(width: int, height: int) -> tuple[int, int]:
-    """Rows and columns of the program's terminal: what its output has on the whole screen."""
-    return max(height - 2, 1), max(width - 2, 1)
-
-
-def run_feed(
-    feed: Feed, options: Options, child: Child | None = None, *, watches_gpus: bool = True
-) -> tuple[int, LiveApp]:
-    """Show the windows of a feed until the user leaves.
-
-    Returns:
-        0, or 130 after Ctrl-C, or 128+N after signal N; and the application, for what was chosen.
-
-    Raises:
-        OSError: the program cannot be started.
-        Exception: what went wrong in the screen.
-    """
-    app = LiveApp(feed, options, child, watches_gpus=watches_gpus)
-    app.run()
-    if app.error is not None:
-        raise app.error
-    return app.return_code or 0, app
-
-
-def run_live(
-    server: LiveServer,
-    child: Child | None,
-    recording: RecorderOptions,
-    options: Options | None = None,
-    *,
-    name: str = "",
-    waits_for: str = "",
-    local: bool = True,
-) -> int:
-    """The screen of ``whichlayer run`` and ``attach``; closes the server.
-
-    Args:
-        server: listening, or joined to a program.
-        child: the program, not started yet: the screen starts it. None for ``attach``.
-        recording: how windows are taken.
-        options: of the analyses.
-        name: what is watched, for the header; told by the program itself where empty.
-        waits_for: what is said before the program's first step.
-        local: the program runs on this machine.
-
-    Returns:
-        The program's exit status; without a child 0, or 130 after Ctrl-C.
-
-    Raises:
-        OSError: the program cannot be started.
-    """
-    from whichlayer.tui.live.after import afterwards, name_of, print_last
-    from whichlayer.tui.live.server_feed import ServerFeed
-
-    title = name or (name_of(child.command) if child is not None else "")
-    feed = ServerFeed(server, title, on_demand=not recording.every, waits_for=waits_for)
-    try:
-        status, app = run_feed(feed, options or Options(), child, watches_gpus=local)
-    finally:
-        server.close()
-    if child is None:
-        return status
-    print_last(app.output)
-    return afterwards(child, app.choice, status)

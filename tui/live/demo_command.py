@@ -12,7 +12,7 @@ from whichlayer.analysis.live.recorder_options import RecorderOptions
 from whichlayer.analysis.live.rendezvous import SOCKET_VARIABLE
 from whichlayer.analysis.live.server import LiveServer
 from whichlayer.analysis.options import Options
-from whichlayer.tui.live.app import run_live
+from whichlayer.tui.live.run import run_live
 
 PROGRAM = "whichlayer.tui.live.demo_program"
 

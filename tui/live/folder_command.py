@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from whichlayer.analysis.live.one_arena import use_one_arena
 from whichlayer.analysis.options import Options
-from whichlayer.tui.live.app import run_feed
 from whichlayer.tui.live.folder_feed import FolderFeed
+from whichlayer.tui.live.run import run_feed
 
 
 def follow_folder(folder: str, rank: int | None, options: Options) -> int:
