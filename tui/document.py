@@ -17,8 +17,9 @@ from whichlayer.tui.counter_lanes import with_counters, with_samples
 from whichlayer.tui.families import families_of
 from whichlayer.tui.instant_lanes import with_instants
 from whichlayer.tui.kept_lanes import KeptLanes, for_entry, kept_lanes
+from whichlayer.tui.lane_list import list_lanes
 from whichlayer.tui.lane_titles import tell_apart
-from whichlayer.tui.lanes import ShownLane, list_lanes, note_crowd
+from whichlayer.tui.lanes import ShownLane, note_crowd
 from whichlayer.tui.listed_rows import ListedRows
 from whichlayer.tui.memory_lanes import with_memory
 from whichlayer.tui.names import Names

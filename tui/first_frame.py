@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Final
 
 from whichlayer.analysis.trace.columns import Trace
+from whichlayer.tui.dealt_rows import shown_rows
 from whichlayer.tui.document import Document, Extent, open_document
-from whichlayer.tui.lanes import shown_rows
 from whichlayer.tui.two_threads import in_two_threads
 
 #: As many rows as a usual terminal shows at first. The others are prepared as they are drawn.

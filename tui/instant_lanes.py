@@ -15,7 +15,8 @@ from whichlayer.analysis.text import clean
 from whichlayer.analysis.trace.columns import Lane, Trace
 from whichlayer.analysis.trace.kinds import LaneKind
 from whichlayer.tui.family import Family
-from whichlayer.tui.lanes import ShownLane, host_title
+from whichlayer.tui.lane_list import host_title
+from whichlayer.tui.lanes import ShownLane
 from whichlayer.tui.raster import Row
 
 Int64 = NDArray[np.int64]

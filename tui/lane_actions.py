@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from whichlayer.analysis.options import Options
-    from whichlayer.tui import carry, go_to, lanes, travel, view_state
+    from whichlayer.tui import carry, dealt_rows, go_to, travel, view_state
     from whichlayer.tui.document import Document
     from whichlayer.tui.lanes import Fold
     from whichlayer.tui.view import View
 else:
     carry = Deferred("whichlayer.tui.carry")
+    dealt_rows = Deferred("whichlayer.tui.dealt_rows")
     go_to = Deferred("whichlayer.tui.go_to")
-    lanes = Deferred("whichlayer.tui.lanes")
     travel = Deferred("whichlayer.tui.travel")
     view_state = Deferred("whichlayer.tui.view_state")
 
@@ -73,7 +73,8 @@ class LaneActions(Acting):
                 mine = hidden if row == 0 else [hidden[row - 1]]
                 self._arrange_lanes(self.look.order.showing(*mine))
 
-        self.push_screen(ListSheet(self.panes[0].palette, listed), chosen)
+        sheet = ListSheet(self.panes[0].palette, listed)
+        self.push_screen(sheet.opened_by("show-lanes"), chosen)
 
     def action_pin_lane(self) -> None:
         """Pin the lane of the cursor to the top, or let it go."""
@@ -105,7 +106,7 @@ class LaneActions(Acting):
             return
         shown = sum(1 for row in travel.rows_of(document, view) if row.lane == lane)
         # More lines than there are rows make rows higher.
-        wanted = min(max(shown + step, 1), document.lanes[lane].depth * lanes.MOST_LINES)
+        wanted = min(max(shown + step, 1), document.lanes[lane].depth * dealt_rows.MOST_LINES)
         if wanted == shown:
             self.say("the lane can be no higher" if step > 0 else "the last row stays")
         else:

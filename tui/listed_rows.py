@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from whichlayer.tui.dealt_rows import shown_rows
 from whichlayer.tui.lane_order import USUAL, LaneOrder
-from whichlayer.tui.lanes import Fold, ShownLane, ShownRow, shown_rows
+from whichlayer.tui.lanes import Fold, ShownLane, ShownRow
 
 
 class ListedRows:
@@ -24,7 +25,7 @@ class ListedRows:
         used: tuple[int, ...],
         order: LaneOrder = USUAL,
     ) -> tuple[ShownRow, ...]:
-        """As :func:`whichlayer.tui.lanes.shown_rows`."""
+        """As :func:`whichlayer.tui.dealt_rows.shown_rows`."""
         # Lanes have no equality but identity, so tuples of the same ones are alike.
         wanted = (lanes, dict(folds), lines, used, order)
         if wanted != self._last:

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 
 from whichlayer.analysis.trace.kinds import GPU_WORK, SliceKind
 from whichlayer.tui.counter_row import CounterRow
+from whichlayer.tui.dealt_rows import used_rows
 from whichlayer.tui.document import Document
 from whichlayer.tui.instant_lanes import InstantRow
 from whichlayer.tui.lane_order import LaneOrder
-from whichlayer.tui.lanes import Fold, ShownRow, used_rows
+from whichlayer.tui.lanes import Fold, ShownRow
 from whichlayer.tui.raster import Row
 from whichlayer.tui.view import View
 

@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whichlayer.tui.carry import lane_keys
+from whichlayer.tui.dealt_rows import shown_rows
 from whichlayer.tui.document import Document
 from whichlayer.tui.lane_order import USUAL, LaneOrder
-from whichlayer.tui.lanes import Fold, shown_rows
+from whichlayer.tui.lanes import Fold
 from whichlayer.tui.view_state import ViewState, read_state, state_path, write_state
 
 COUNT = 6

@@ -10,11 +10,13 @@ from hypothesis import strategies as st
 from tests.tui.recording import ADD, GEMM, LANES, NCCL, Slice, build_trace, step_slices
 from whichlayer.analysis.trace.columns import Lane
 from whichlayer.analysis.trace.kinds import LaneKind, SliceKind
+from whichlayer.tui.dealt_rows import shown_rows
 from whichlayer.tui.document import Document, open_document
 from whichlayer.tui.families import families_of, family_of
 from whichlayer.tui.family import Family
 from whichlayer.tui.lane_depths import nesting_without
-from whichlayer.tui.lanes import FOLDED_ROWS, Fold, list_lanes, shown_rows
+from whichlayer.tui.lane_list import list_lanes
+from whichlayer.tui.lanes import FOLDED_ROWS, Fold
 from whichlayer.tui.names import short_of
 from whichlayer.tui.travel import rows_of, settled
 from whichlayer.tui.view import View

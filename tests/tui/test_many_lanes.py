@@ -12,8 +12,9 @@ from whichlayer.analysis.trace.columns import Lane, Trace
 from whichlayer.analysis.trace.kinds import LaneKind, SliceKind
 from whichlayer.tui import listed_rows, travel
 from whichlayer.tui.carry import opened
+from whichlayer.tui.dealt_rows import shown_rows
 from whichlayer.tui.document import Document, open_document
-from whichlayer.tui.lanes import Fold, ShownLane, shown_rows
+from whichlayer.tui.lanes import Fold, ShownLane
 from whichlayer.tui.raster import Row
 
 

@@ -12,8 +12,8 @@ from tests.tui.screen import LARGE, screen_of, text_of, view_of
 from whichlayer.analysis.results import Analysis
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.tui.counter_row import CounterRow
+from whichlayer.tui.dealt_rows import MOST_LINES
 from whichlayer.tui.frame_cells import FULL
-from whichlayer.tui.lanes import MOST_LINES
 from whichlayer.tui.raster import Row
 from whichlayer.tui.tall import cells_part, row_part
 from whichlayer.tui.travel import rows_of

@@ -1,0 +1,117 @@
+"""How many rows each lane gets: the usual ones, more while there is room, or what the user wants."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from whichlayer.tui.lane_order import USUAL, LaneOrder
+from whichlayer.tui.lanes import FOLDED_ROWS, Fold, ShownLane, ShownRow
+
+#: Lines that one row of a lane may be high.
+MOST_LINES = 6
+
+
+def shown_rows(
+    lanes: tuple[ShownLane, ...],
+    folds: Mapping[int, Fold],
+    lines: int = 0,
+    used: tuple[int, ...] = (),
+    order: LaneOrder = USUAL,
+) -> tuple[ShownRow, ...]:
+    """All lines of the timeline from top to bottom.
+
+    Args:
+        lanes: the lanes in order.
+        folds: how much is shown of each; ``SOME`` where nothing is said.
+        lines: height of the screen; lanes get more rows than usual as long as all fit.
+        used: rows that each lane has a use for, where that is known; the others are left out
+            if not all fit.
+        order: which lanes are shown, in which order, and how many rows the user gave them.
+    """
+    rows: list[ShownRow] = []
+    listed = order.listed(len(lanes))
+    seen = tuple(lanes[index] for index in listed)
+    shown: list[Fold | int] = [folds.get(index, Fold.SOME) for index in listed]
+    if order.rows:
+        wanted = dict(order.rows)
+        shown = [
+            _Fixed(wanted[index]) if index in wanted else fold
+            for index, fold in zip(listed, shown, strict=True)
+        ]
+    dealt = _dealt_rows(seen, shown, lines, tuple(used[i] for i in listed) if used else ())
+    for place, index in enumerate(listed):
+        lane = lanes[index]
+        depths = _depths_of(lane, shown[place], dealt[place])
+        lines_of = _lines_by_row(depths, shown[place])
+        for depth, parts in zip(depths, lines_of, strict=True):
+            for part in range(parts):
+                is_last = depth == depths[-1] and part == parts - 1
+                hidden = lane.depth - len(depths) if is_last else 0
+                is_first = depth == depths[0] and not part
+                rows.append(ShownRow(index, depth, is_first, hidden, part, parts))
+    return tuple(rows)
+
+
+def used_rows(
+    lanes: tuple[ShownLane, ...], low_ns: int, high_ns: int, least: Mapping[int, int]
+) -> tuple[int, ...]:
+    """Rows that each lane has a use for in ``[low_ns, high_ns)``, as :func:`shown_rows` takes them.
+
+    Empty, which stands for the usual rows, where there are too many lanes to look into each.
+
+    Args:
+        lanes: the lanes in order.
+        low_ns: where what can be seen begins.
+        high_ns: where it ends.
+        least: rows that some lanes need in any case, by lane.
+    """
+    if lanes and lanes[0].is_one_of_many:
+        return ()
+    used = [lane.used_rows(low_ns, high_ns) for lane in lanes]
+    for index, rows in least.items():
+        used[index] = max(used[index], rows)
+    return tuple(used)
+
+
+class _Fixed(int):
+    """So many rows, whatever there is room for."""
+
+
+def _depths_of(lane: ShownLane, fold: Fold | int, rows: int) -> range:
+    """Which rows of a lane are on the screen; so many of one that shows some."""
+    if isinstance(fold, Fold):
+        return lane.shown_depths(fold, rows)
+    first = min(lane.first_row, max(lane.depth - fold, 0))
+    return range(first, min(first + fold, lane.depth))
+
+
+def _lines_by_row(depths: range, fold: Fold | int) -> list[int]:
+    """How many lines each row has: more than one where the user wants more than there are rows."""
+    if isinstance(fold, Fold) or fold <= len(depths) or not depths:
+        return [1] * len(depths)
+    lines = min(int(fold), len(depths) * MOST_LINES)
+    return [lines // len(depths) + (place < lines % len(depths)) for place in range(len(depths))]
+
+
+def _line_count(lane: ShownLane, fold: Fold | int, rows: int) -> int:
+    return sum(_lines_by_row(_depths_of(lane, fold, rows), fold))
+
+
+def _dealt_rows(
+    lanes: tuple[ShownLane, ...], folds: list[Fold | int], lines: int, used: tuple[int, ...]
+) -> list[int]:
+    """Rows that each lane gets: the usual ones, then more dealt round while any are left."""
+    some = [index for index, fold in enumerate(folds) if fold is Fold.SOME]
+    wish = [lane.most_rows for lane in lanes]
+    left = lines - sum(_line_count(lane, folds[i], wish[i]) for i, lane in enumerate(lanes))
+    if left < 0 and used:
+        wish = [min(max(rows, 1), most) for rows, most in zip(used, wish, strict=True)]
+    dealt = [min(FOLDED_ROWS[lane.group], wish[i]) for i, lane in enumerate(lanes)]
+    left = lines - sum(_line_count(lane, folds[i], dealt[i]) for i, lane in enumerate(lanes))
+    wanting = [index for index in some if dealt[index] < wish[index]]
+    while left > 0 and wanting:
+        for index in wanting[:left]:
+            dealt[index] += 1
+            left -= 1
+        wanting = [index for index in wanting if dealt[index] < wish[index]]
+    return dealt
