@@ -341,9 +341,8 @@ class FindActions(Prompting):
                 return
             self._go_to_hit(self._nearest_of(search, first[row]))
 
-        self.push_screen(
-            ListSheet(self.panes[0].palette, hit_list(search.text, search.hits)), chosen
-        )
+        sheet = ListSheet(self.panes[0].palette, hit_list(search.text, search.hits))
+        self.push_screen(sheet.opened_by("hits"), chosen)
 
     def _nearest_of(self, search: Search, first: int) -> int:
         """Of the hits with the name of one, the first from the cursor on, else the first."""

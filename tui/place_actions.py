@@ -111,7 +111,8 @@ class PlaceActions(Prompting):
                 self.say(f"bookmark {bookmark_list.name_of(marks[row])}")
 
         listed = bookmark_list.bookmark_list(document, marks, notes.path)
-        self.push_screen(ListSheet(self.panes[0].palette, listed, 0, remove), chosen)
+        sheet = ListSheet(self.panes[0].palette, listed, 0, remove)
+        self.push_screen(sheet.opened_by("bookmarks"), chosen)
 
     def action_copy_view(self) -> None:
         """Copy a command line that opens exactly here."""

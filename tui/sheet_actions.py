@@ -68,8 +68,15 @@ class SheetActions(Acting):
     # Sheets
 
     def open_sheet(self, sheet: Sheet, left: Callable[[Left], None] | None = None,
-                   keys: tuple[str, ...] = ()) -> None:  # fmt: skip
-        """Show a sheet; enter in it goes to a place, other ways out are the caller's."""
+                   keys: tuple[str, ...] = (), own: str = "") -> None:  # fmt: skip
+        """Show a sheet; enter in it goes to a place, other ways out are the caller's.
+
+        Args:
+            sheet: what is shown.
+            left: told how it was left, but for a place.
+            keys: keys that leave it for the caller.
+            own: id of the key that opens it, and closes it too.
+        """
         from whichlayer.tui.widgets.text_sheet import TextSheet
 
         def closed(how: Left | None) -> None:
@@ -82,7 +89,8 @@ class SheetActions(Acting):
             elif left is not None:
                 left(how)
 
-        self.push_screen(TextSheet(self.panes[0].palette, sheet, keys), closed)
+        shown = TextSheet(self.panes[0].palette, sheet, keys)
+        self.push_screen(shown.opened_by(own), closed)
 
     def action_sections(self) -> None:
         """The verdict views as a list; enter opens one."""
@@ -99,7 +107,8 @@ class SheetActions(Acting):
             if row is not None:
                 self.open_section(row)
 
-        self.push_screen(ListSheet(self.panes[0].palette, listed, self._section_row), chosen)
+        views = ListSheet(self.panes[0].palette, listed, self._section_row)
+        self.push_screen(views.opened_by("sections"), chosen)
 
     def open_section(self, row: int) -> None:
         """Open the view at a place of ``sections.SECTIONS``; its keys open its neighbours."""
@@ -110,7 +119,10 @@ class SheetActions(Acting):
         if self._sections is None or self._sections[0] is not analysis:
             self._sections = (analysis, sections.Sections(analysis))
         sheet = self._sections[1].sheet(sections.SECTIONS[self._section_row])
-        self.open_sheet(sheet, lambda how: self.open_section(row + how.step) if how.step else None)
+        self.open_sheet(
+            sheet, lambda how: self.open_section(row + how.step) if how.step else None,
+            own="sections",
+        )  # fmt: skip
 
     def action_section(self, word: str) -> None:
         """Open the view of an id."""
@@ -147,7 +159,7 @@ class SheetActions(Acting):
             else:
                 self._copy(at_hand.of_finding(finding))
 
-        self.open_sheet(sheet, left, ("number_sign", "Y"))
+        self.open_sheet(sheet, left, ("number_sign", "Y"), own="finding")
 
     def action_folded(self) -> None:
         """All steps over one another."""
@@ -158,7 +170,7 @@ class SheetActions(Acting):
             self.say("no GPU activity: no steps to compare")
             return
         width = min(self.size.width * 96 // 100, 160) - _SHEET_EDGES
-        self.open_sheet(folded_sheet.folded_sheet(analysis, self.look.device, width))
+        self.open_sheet(folded_sheet.folded_sheet(analysis, self.look.device, width), own="folded")
 
     # The thing at hand
 
@@ -173,7 +185,7 @@ class SheetActions(Acting):
         if this is None and labelled:
             this = at_hand.AtHand("what is under the cursor", words=("window", "layer budget"))
         if this is not None:
-            self.open_sheet(explain_sheet.explain_sheet(this, said, here))
+            self.open_sheet(explain_sheet.explain_sheet(this, said, here), own="explain")
 
     def action_edit(self) -> None:
         """Open the place of the thing at hand in the user's editor."""
@@ -223,7 +235,8 @@ class SheetActions(Acting):
                 self.copy_to_clipboard(copies.bounded(things[row].text))
                 self.say(f"copied {things[row].name}: {things[row].text.splitlines()[0]}")
 
-        self.push_screen(ListSheet(self.panes[0].palette, copies.listed(things)), chosen)
+        sheet = ListSheet(self.panes[0].palette, copies.listed(things))
+        self.push_screen(sheet.opened_by("copy"), chosen)
 
     def _this(self, asks: bool = True) -> AtHand | None:
         document, view = self.document, self.look

@@ -5,10 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 
 from rich.text import Text
-from textual import events
-from textual.app import ComposeResult
 from textual.containers import VerticalScroll
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from whichlayer.analysis.layers import Layer
@@ -17,21 +14,15 @@ from whichlayer.tui.family import Family
 from whichlayer.tui.keys import current_keys
 from whichlayer.tui.palette import Palette, bar_code
 from whichlayer.tui.pane_terms import PANE_TERMS
+from whichlayer.tui.widgets.over_screen import ScrolledSheet
 from whichlayer.tui.widgets.pane import Pane
 
 
-class HelpScreen(ModalScreen[None]):
-    """A sheet over the screen; any of its closing keys puts it away."""
+class HelpScreen(ScrolledSheet):
+    """Every key, and what the part in focus shows."""
 
-    BINDINGS = [  # noqa: RUF012
-        ("escape,question_mark,q,enter", "dismiss", "close"),
-        ("down,j", "scroll(1)", "a line down"),
-        ("up,k", "scroll(-1)", "a line up"),
-        ("pagedown,space", "page(1)", "a screenful down"),
-        ("pageup,b", "page(-1)", "a screenful up"),
-        ("home,g", "edge(0)", "to the top"),
-        ("end,G", "edge(1)", "to the end"),
-    ]
+    OWN = "help"
+    FRAME = "help"
 
     def __init__(
         self, palette: Palette, panes: list[Pane], live: bool = False, here: Pane | None = None
@@ -45,34 +36,14 @@ class HelpScreen(ModalScreen[None]):
         """What the sheet says."""
         return self._sheet.plain
 
-    def compose(self) -> ComposeResult:
-        """One text that scrolls."""
-        with VerticalScroll(id="help") as sheet:
-            sheet.border_title = "whichlayer · keys"
-            sheet.border_subtitle = "esc closes · ↑ ↓ space b scroll · g G ends"
-            yield Static(self._sheet)
+    def entitle(self, frame: VerticalScroll) -> None:
+        """Title, and what closes and scrolls it."""
+        frame.border_title = "whichlayer · keys"
+        frame.border_subtitle = "esc closes · ↑ ↓ space b scroll · g G ends"
 
-    @property
-    def _scroll(self) -> VerticalScroll:
-        return self.query_one("#help", VerticalScroll)
-
-    def action_scroll(self, lines: int) -> None:
-        """Scroll by lines."""
-        self._scroll.scroll_relative(y=lines, animate=False)
-
-    def action_page(self, pages: int) -> None:
-        """Scroll by screenfuls."""
-        lines = max(self._scroll.size.height - 1, 1)
-        self._scroll.scroll_relative(y=pages * lines, animate=False)
-
-    def action_edge(self, side: int) -> None:
-        """The beginning or the end."""
-        self._scroll.scroll_to(y=side * self._scroll.max_scroll_y, animate=False)
-
-    def on_click(self, event: events.Click) -> None:
-        """A click beside the sheet closes it."""
-        if not self._scroll.region.contains(event.screen_x, event.screen_y):
-            self.dismiss(None)
+    def content(self) -> Static:
+        """The text."""
+        return Static(self._sheet)
 
 
 def pane_text(palette: Palette, pane: Pane) -> Text:

@@ -6,25 +6,24 @@ from collections.abc import Sequence
 
 from rich.cells import set_cell_size
 from rich.text import Text
-from textual import events
-from textual.app import ComposeResult
 from textual.containers import VerticalScroll
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from whichlayer.analysis.report.units import time_text
 from whichlayer.tui.legend import Section
 from whichlayer.tui.palette import Palette, bar_code
 from whichlayer.tui.slots import ColourBy
+from whichlayer.tui.widgets.over_screen import ScrolledSheet
 
 #: Cells of a label.
 _LABEL_CELLS = 44
 
 
-class LegendScreen(ModalScreen[None]):
-    """A sheet over the screen; any of its closing keys puts it away."""
+class LegendScreen(ScrolledSheet):
+    """The colours in sight."""
 
-    BINDINGS = [("escape,K,q,enter", "dismiss", "close")]  # noqa: RUF012
+    OWN = "legend"
+    FRAME = "legend"
 
     def __init__(self, palette: Palette, by: ColourBy, sections: Sequence[Section]) -> None:
         """Take the colours, and what they stand for."""
@@ -37,18 +36,15 @@ class LegendScreen(ModalScreen[None]):
         """What the sheet says."""
         return self._sheet.plain
 
-    def compose(self) -> ComposeResult:
-        """One text that scrolls."""
-        with VerticalScroll(id="legend") as sheet:
-            sheet.border_title = f"coloured by {self._by.value} · share of the bars in sight"
-            plain = "no colours here: names on bars tell · " if self.app.no_color else ""
-            sheet.border_subtitle = f"{plain}esc closes"
-            yield Static(self._sheet)
+    def entitle(self, frame: VerticalScroll) -> None:
+        """What colours tell, and what closes it."""
+        frame.border_title = f"coloured by {self._by.value} · share of the bars in sight"
+        plain = "no colours here: names on bars tell · " if self.app.no_color else ""
+        frame.border_subtitle = f"{plain}esc closes"
 
-    def on_click(self, event: events.Click) -> None:
-        """A click beside the sheet closes it."""
-        if not self.query_one("#legend").region.contains(event.screen_x, event.screen_y):
-            self.dismiss()
+    def content(self) -> Static:
+        """The text."""
+        return Static(self._sheet)
 
 
 def legend_text(palette: Palette, sections: Sequence[Section]) -> Text:

@@ -9,11 +9,11 @@ from rich.cells import cell_len
 from textual import events
 from textual.app import ComposeResult
 from textual.markup import escape
-from textual.screen import ModalScreen
 from textual.strip import Strip
 
 from whichlayer.analysis.text import clean
 from whichlayer.tui.palette import Palette
+from whichlayer.tui.widgets.over_screen import OverScreen
 from whichlayer.tui.widgets.pane import Pane, Piece, shortened, strip_of
 
 #: Cells between two columns.
@@ -39,7 +39,7 @@ class Listed:
     keys: str
 
 
-class ListSheet(ModalScreen[int | None]):
+class ListSheet(OverScreen[int]):
     """Gives the number of the chosen row, or None."""
 
     BINDINGS = [  # noqa: RUF012
@@ -70,10 +70,6 @@ class ListSheet(ModalScreen[int | None]):
         """The list alone."""
         yield self.rows
 
-    def action_leave(self) -> None:
-        """Close."""
-        self.dismiss(None)
-
     def action_choose(self) -> None:
         """Close with the chosen row."""
         self.dismiss(self.rows.chosen if self.rows.listed.rows else None)
@@ -94,11 +90,6 @@ class ListSheet(ModalScreen[int | None]):
         """Delete the chosen row, where rows can be deleted."""
         if self._removing is not None and self.rows.listed.rows:
             self.rows.take(self._removing(self.rows.chosen))
-
-    def on_click(self, event: events.Click) -> None:
-        """A click beside the sheet closes it."""
-        if not self.rows.region.contains(event.screen_x, event.screen_y):
-            self.dismiss(None)
 
 
 class ListedRows(Pane, can_focus=True):

@@ -8,10 +8,7 @@ from inspect import getdoc
 from rich.console import Group
 from rich.padding import Padding
 from rich.text import Text
-from textual import events
-from textual.app import ComposeResult
 from textual.containers import VerticalScroll
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from whichlayer.analysis.errors import Severity, TraceWarning
@@ -20,6 +17,7 @@ from whichlayer.analysis.quality.catalogue import gate_modules
 from whichlayer.analysis.report.units import count_text
 from whichlayer.analysis.text import clean
 from whichlayer.tui.palette import Palette
+from whichlayer.tui.widgets.over_screen import ScrolledSheet
 
 _WORDS = {
     Severity.NO_VERDICT: "no verdict",
@@ -31,10 +29,11 @@ _WORDS = {
 _NOTHING = "Nothing is missing or odd that the reader or a gate knows of.\n"
 
 
-class QualityScreen(ModalScreen[None]):
-    """A sheet over the screen; any of its closing keys puts it away."""
+class QualityScreen(ScrolledSheet):
+    """How far the recording can be trusted."""
 
-    BINDINGS = [("escape,exclamation_mark,q,enter", "dismiss", "close")]  # noqa: RUF012
+    OWN = "quality"
+    FRAME = "quality"
 
     def __init__(self, palette: Palette, warnings: Sequence[TraceWarning]) -> None:
         """Take the colours, and what is to be told, the most severe first."""
@@ -47,17 +46,14 @@ class QualityScreen(ModalScreen[None]):
         """What the sheet says."""
         return "\n".join(paragraph.plain for paragraph in self._sheet)
 
-    def compose(self) -> ComposeResult:
-        """One text that scrolls."""
-        with VerticalScroll(id="quality") as sheet:
-            sheet.border_title = f"quality of the recording · {count_text(self._count, 'note')}"
-            sheet.border_subtitle = "esc closes · ↑ ↓ scroll"
-            yield Static(Group(*(Padding(one, (0, 0, 0, _indent(one))) for one in self._sheet)))
+    def entitle(self, frame: VerticalScroll) -> None:
+        """Title with the number of notes, and what closes and scrolls it."""
+        frame.border_title = f"quality of the recording · {count_text(self._count, 'note')}"
+        frame.border_subtitle = "esc closes · ↑ ↓ space b scroll"
 
-    def on_click(self, event: events.Click) -> None:
-        """A click beside the sheet closes it."""
-        if not self.query_one("#quality").region.contains(event.screen_x, event.screen_y):
-            self.dismiss()
+    def content(self) -> Static:
+        """The text, what is said under a heading standing in."""
+        return Static(Group(*(Padding(one, (0, 0, 0, _indent(one))) for one in self._sheet)))
 
 
 def quality_text(palette: Palette, warnings: Sequence[TraceWarning]) -> list[Text]:

@@ -7,7 +7,6 @@ import re
 from rich.style import Style
 from textual import events
 from textual.app import ComposeResult
-from textual.screen import ModalScreen
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -19,6 +18,7 @@ from whichlayer.analysis.text import clean
 from whichlayer.tui.palette import Palette
 from whichlayer.tui.roofline import Point, prefixed, roofline_of
 from whichlayer.tui.roofline_picture import SIZES, Ink, Picture, draw, layer_of
+from whichlayer.tui.widgets.over_screen import OverScreen
 from whichlayer.tui.widgets.pane import Piece, shortened, strip_of
 
 #: Lines below the picture: name, operator, two of figures, why, legend.
@@ -42,17 +42,19 @@ _RATES_IN_WHY = re.compile(
 )
 
 
-class RooflineScreen(ModalScreen[Choice | None]):
+class RooflineScreen(OverScreen[Choice]):
     """A picture over the screen; closing it leaves its group chosen in the kernel table."""
 
     BINDINGS = [  # noqa: RUF012
-        ("escape,q,o", "leave", "close"),
+        ("escape,q", "leave", "close"),
         ("down,j,right,l,tab", "next(1)", "next group by time"),
         ("up,k,left,h,shift+tab", "next(-1)", "group before"),
         ("home", "edge(0)", "the group with the most time"),
         ("end", "edge(-1)", "the one with the least"),
         ("enter", "follow", "go to its longest call"),
     ]
+
+    OWN = "roofline"
 
     def __init__(
         self,
@@ -184,6 +186,16 @@ class RooflinePlot(Widget):
         self.choose(self.points.index(point))
         if event.chain == 2 and isinstance(self.screen, RooflineScreen):
             self.screen.action_follow()
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        """The next group by time."""
+        event.stop()
+        self.choose(self.place + 1)
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        """The group before."""
+        event.stop()
+        self.choose(self.place - 1)
 
     def _style(self, ink: int) -> Style:
         palette = self._palette

@@ -8,11 +8,11 @@ from rich.cells import cell_len
 from textual import events
 from textual.app import ComposeResult
 from textual.markup import escape
-from textual.screen import ModalScreen
 from textual.strip import Strip
 
 from whichlayer.tui.palette import Palette
 from whichlayer.tui.sheet import Sheet, SheetLine, Target, indent_of, is_table
+from whichlayer.tui.widgets.over_screen import OverScreen
 from whichlayer.tui.widgets.pane import Pane, Piece, shortened, strip_of
 from whichlayer.tui.wrapping import broken
 
@@ -32,7 +32,7 @@ class Left:
     key: str = ""
 
 
-class TextSheet(ModalScreen[Left | None]):
+class TextSheet(OverScreen[Left]):
     """Shows a sheet; gives how it was left."""
 
     BINDINGS = [  # noqa: RUF012
@@ -66,10 +66,6 @@ class TextSheet(ModalScreen[Left | None]):
         """The text alone."""
         yield self.text
 
-    def action_leave(self) -> None:
-        """Close."""
-        self.dismiss(None)
-
     def action_move(self, lines: int) -> None:
         """Move by lines."""
         self.text.choose(self.text.chosen + lines)
@@ -97,16 +93,13 @@ class TextSheet(ModalScreen[Left | None]):
             self.dismiss(Left(target=target))
 
     def on_key(self, event: events.Key) -> None:
-        """The caller's keys."""
+        """The caller's keys, and those of every sheet."""
         if event.key in self._keys:
             event.stop()
             event.prevent_default()
             self.dismiss(Left(key=event.key))
-
-    def on_click(self, event: events.Click) -> None:
-        """A click beside the sheet closes it."""
-        if not self.text.region.contains(event.screen_x, event.screen_y):
-            self.dismiss(None)
+        else:
+            super().on_key(event)
 
 
 class SheetText(Pane, can_focus=True):
