@@ -43,26 +43,43 @@ def made(works: list[tuple[str, int, int, int, bool, int]], steps: int) -> Analy
         return program.analysis(Path(folder))
 
 
-def owner_at(analysis: Analysis, device: int, lane: int, time: int) -> int:
+class Owners:
     """Who owns an instant, by looking at every segment and activity."""
-    segments, activities = analysis.segments[device], analysis.activities
-    state = State.EDGE
-    layer = 0
-    for i in range(len(segments.start_ns)):
-        if segments.start_ns[i] <= time < segments.end_ns[i]:
-            state, layer = State(int(segments.state[i])), int(segments.layer[i])
-    if state == State.EDGE:
-        return EDGE
-    if lane >= 0:
-        for i, row in enumerate(activities.row.tolist()):
-            here = activities.device[i] == device and analysis.trace.lane_id[row] == lane
-            if here and activities.start_ns[i] <= time < activities.end_ns[i]:
+
+    def __init__(self, analysis: Analysis) -> None:
+        activities = analysis.activities
+        self.segments = [
+            list(
+                zip(
+                    one.start_ns.tolist(), one.end_ns.tolist(), one.state.tolist(),
+                    one.layer.tolist(), strict=True,
+                )
+            )
+            for one in analysis.segments
+        ]  # fmt: skip
+        self.activities = list(
+            zip(
+                activities.device.tolist(), analysis.trace.lane_id[activities.row].tolist(),
+                activities.start_ns.tolist(), activities.end_ns.tolist(), strict=True,
+            )
+        )  # fmt: skip
+
+    def at(self, device: int, lane: int, time: int) -> int:
+        """The owner of an instant in the row of a stream, or of a device (-1)."""
+        state, layer = State.EDGE, 0
+        for start, end, told, its_layer in self.segments[device]:
+            if start <= time < end:
+                state, layer = State(told), its_layer
+        if state == State.EDGE:
+            return EDGE
+        for its_device, its_lane, start, end in self.activities:
+            if lane >= 0 and (its_device, its_lane) == (device, lane) and start <= time < end:
                 return BUSY
-    if state == State.GAP:
-        return layer
-    if state == State.SPACING:
-        return SPACING
-    return BUSY if lane < 0 else ELSEWHERE
+        if state == State.GAP:
+            return layer
+        if state == State.SPACING:
+            return SPACING
+        return BUSY if lane < 0 else ELSEWHERE
 
 
 @settings(max_examples=60)
@@ -83,6 +100,7 @@ def test_every_bin_is_what_its_instants_are_and_rows_add_up(
     analysis = made(works, steps)
     wanted = None if span is None else (span[0] * 1000, (span[0] + span[1]) * 1000)
     heat = heatmap(analysis, rows, bins, wanted)
+    owners = Owners(analysis)
     for place, row in enumerate(heat.rows):
         edges = heat.edges_ns[place].tolist()
         assert (edges[0], edges[-1]) == (row.start_ns, row.end_ns)
@@ -91,7 +109,7 @@ def test_every_bin_is_what_its_instants_are_and_rows_add_up(
         # Everything here happens at whole microseconds or at the middle of a launch.
         sampled = range(row.start_ns, row.end_ns, 500)
         for time in list(sampled)[:: max(len(sampled) // 20, 1)]:
-            owner = owner_at(analysis, row.device, row.lane, time)
+            owner = owners.at(row.device, row.lane, time)
             column = int(np.searchsorted(edges, time, "right")) - 1
             assert heat.time_ns[place, min(column, bins - 1), owner] > 0
 

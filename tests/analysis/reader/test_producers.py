@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.chrome_counts import Counts, count, events_of
+from tests.support.chrome_counts import Counts, count, count_of, events_of
 from tests.support.recordings import loaded
 from whichlayer.analysis import analyse, load
 from whichlayer.analysis.trace.columns import Trace
@@ -73,7 +73,7 @@ def test_every_real_trace_holds_what_plain_json_counts(traces: Path) -> None:
     for path in sorted(traces.rglob("*")):
         readable = path.name.endswith((".json", ".json.gz", ".zip")) and path.stem != "expected"
         if readable and "partial" not in path.name:
-            assert counts_of(loaded(path)) == count(events_of(path)), path.name
+            assert counts_of(loaded(path)) == count_of(path), path.name
 
 
 def meta(name: str, value: str, pid: int, tid: int | None = None) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from tests.simulator.cases import alone, herrings
 from tests.simulator.engine import run
 from tests.simulator.recording import write
 from tests.support.recordings import analysed
-from tests.support.replaying import base_replay
+from tests.support.replaying import Base, base_replay
 from whichlayer.analysis import load
 
 TARGET_NS = 2_000
@@ -25,12 +25,18 @@ def gpu_recordings(folder: Path) -> list[Path]:
     return sorted(path for path in names if path.name != "expected.json")
 
 
-def test_kernel_starts_of_every_linked_recording_are_reproduced(traces: Path) -> None:
+@pytest.fixture(scope="module")
+def replayed(traces: Path) -> list[tuple[Path, Base]]:
+    """Every recording with GPU activity, replayed as it is."""
+    bases = ((path, base_replay(analysed(path).trace)) for path in gpu_recordings(traces))
+    return [(path, base) for path, base in bases if base is not None]
+
+
+def test_kernel_starts_of_every_linked_recording_are_reproduced(
+    replayed: list[tuple[Path, Base]],
+) -> None:
     table, missed, judged = [], [], 0
-    for path in gpu_recordings(traces):
-        base = base_replay(analysed(path).trace)
-        if base is None:
-            continue
+    for path, base in replayed:
         error = np.abs(base.error_ns)
         median, ninth = np.percentile(error, [50, 90]) / 1000
         table.append(
@@ -46,10 +52,11 @@ def test_kernel_starts_of_every_linked_recording_are_reproduced(traces: Path) ->
     assert not missed
 
 
-def test_the_window_of_every_linked_recording_is_reproduced(traces: Path) -> None:
-    for path in gpu_recordings(traces):
-        base = base_replay(analysed(path).trace)
-        if base is None or base.linked < 1.0:
+def test_the_window_of_every_linked_recording_is_reproduced(
+    replayed: list[tuple[Path, Base]],
+) -> None:
+    for path, base in replayed:
+        if base.linked < 1.0:
             continue
         work = base.schedule.work
         span = int(work.end_ns.max() - work.start_ns.min())

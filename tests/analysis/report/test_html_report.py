@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tests.analysis.report.conftest import make_finding
 from tests.support.program import Program
 from tests.support.recordings import analysed
-from whichlayer.analysis import analyse, load
+from whichlayer.analysis import analyse
 from whichlayer.analysis.report import format_names, render
 from whichlayer.analysis.report.html_bins import LEVELS, level_of, shapes
 from whichlayer.analysis.report.html_timeline import _round_step
@@ -63,7 +63,7 @@ class Page(HTMLParser):
 def test_the_first_screenful_answers_which_layer_and_what_to_do(name: str) -> None:
     path = sample_path(name)
     truth = json.loads(path.with_name(f"{path.name.split('.')[0]}.truth.json").read_text())
-    analysis = analyse(load(path))
+    analysis = analysed(path)
     page = Page(render(analysis, "html").decode())
     text = page.shown()
     assert truth["side"] in text
@@ -80,7 +80,7 @@ def test_the_first_screenful_answers_which_layer_and_what_to_do(name: str) -> No
 
 @pytest.mark.parametrize("name", sample_names())
 def test_a_page_loads_and_runs_nothing_and_is_small(name: str) -> None:
-    written = render(analyse(load(sample_path(name))), "html")
+    written = render(analysed(sample_path(name)), "html")
     page = Page(written.decode())
     assert len(written) < _MOST_BYTES
     tags = {tag for tag, _ in page.elements}
@@ -95,7 +95,7 @@ def test_a_page_loads_and_runs_nothing_and_is_small(name: str) -> None:
 
 def test_a_hostile_recording_injects_nothing() -> None:
     nasty = "</pre></style><script>alert(1)</script>\" onload='x' <img src=x>\x1b[31m&amp;"
-    analysis = analyse(load(sample_path("dataloader_bound")))
+    analysis = analysed(sample_path("dataloader_bound"))
     plain = Page(render(analysis, "html").decode())
     analysis = replace(
         analysis,
