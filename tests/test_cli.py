@@ -25,6 +25,7 @@ from whichlayer.tui.arguments import (
     parse_steps,
     parse_time,
 )
+from whichlayer.tui.defect import TRACEBACK_VARIABLE
 from whichlayer.tui.samples import sample_names, sample_path
 
 _EVENTS: list[dict[str, Any]] = [
@@ -342,11 +343,11 @@ def test_a_defect_is_one_line_that_says_where(
         raise ValueError("two\nlines")
 
     monkeypatch.setattr(cli, "load_typed", fail)
-    monkeypatch.delenv(cli.TRACEBACK_VARIABLE, raising=False)
+    monkeypatch.delenv(TRACEBACK_VARIABLE, raising=False)
     assert cli.main(["report", str(trace)]) == cli.DEFECT
     error = capfd.readouterr().err
     assert error.count("\n") == 1 and "ValueError" in error and "test_cli.py:" in error
-    monkeypatch.setenv(cli.TRACEBACK_VARIABLE, "1")
+    monkeypatch.setenv(TRACEBACK_VARIABLE, "1")
     assert cli.main(["report", str(trace)]) == cli.DEFECT
     assert "Traceback" in capfd.readouterr().err
 

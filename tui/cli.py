@@ -13,10 +13,8 @@ import atexit
 import os
 import re
 import sys
-import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from whichlayer.tui.arguments import (
@@ -35,9 +33,6 @@ if TYPE_CHECKING:
 
 
 FINE, BROKEN_LIMIT, WRONG_INPUT, DEFECT, INTERRUPTED = 0, 1, 2, 70, 130
-
-TRACEBACK_VARIABLE = "WHICHLAYER_TRACEBACK"
-"""Environment variable that, when set, lets a defect show its traceback."""
 
 _WORD = re.compile(r"[A-Za-z][\w-]*")
 """What could be a command: no option, no path, no name with a suffix."""
@@ -360,14 +355,9 @@ def _fail(error: Exception) -> int:
     if isinstance(error, (UsageError, TraceError)):
         _say(str(error))
         return WRONG_INPUT
-    if os.environ.get(TRACEBACK_VARIABLE):
-        traceback.print_exception(error)
-        return DEFECT
-    frame = traceback.extract_tb(error.__traceback__)[-1]
-    _say(
-        f"a defect of whichlayer, please report it: {type(error).__name__}: {error} "
-        f"({Path(frame.filename).name}:{frame.lineno}; {TRACEBACK_VARIABLE}=1 tells more)"
-    )
+    from whichlayer.tui.defect import tell_defect
+
+    tell_defect(error)
     return DEFECT
 
 

@@ -160,6 +160,11 @@ class Child:
         threading.Thread(target=self._read, name="whichlayer-output", daemon=True).start()
 
     @property
+    def runs(self) -> bool:
+        """Whether it was started and has not ended."""
+        return self._holder is not None and self._status is None
+
+    @property
     def status(self) -> int | None:
         """Its exit status once it has ended and all of its output was handed on; else None."""
         return self._status

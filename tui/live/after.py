@@ -70,6 +70,14 @@ def afterwards(child: Child, choice: Choice, screen_status: int = 0) -> int:
     return 128 + signal.SIGKILL if status is None else status
 
 
+def status_text(status: int) -> str:
+    """An exit status, with the signal that it stands for: ``status 137 (SIGKILL)``."""
+    try:
+        return f"status {status} ({signal.Signals(status - 128).name})"
+    except ValueError:
+        return f"status {status}"
+
+
 def name_of(command: Sequence[str]) -> str:
     """A command by what it runs: ``train.py`` of ``python -u train.py --lr 1``."""
     for word in command:

@@ -17,12 +17,13 @@ from whichlayer.tui.document import Document
 from whichlayer.tui.history import History
 from whichlayer.tui.keys import bindings
 from whichlayer.tui.layout import Arrangement
+from whichlayer.tui.live.after import status_text
 from whichlayer.tui.live.analyst import Analyst, ShotAnalysed, ShotBegun
 from whichlayer.tui.live.between import carried_between
 from whichlayer.tui.live.feed import Feed
 from whichlayer.tui.live.frame_css import FRAME_CSS
 from whichlayer.tui.live.live_actions import LiveActions, terminal_of
-from whichlayer.tui.live.live_line import LiveLine
+from whichlayer.tui.live.live_line import LiveLine, standing
 from whichlayer.tui.live.live_verdict import LiveVerdict
 from whichlayer.tui.live.loader import NoLoader
 from whichlayer.tui.live.model import LiveModel
@@ -102,7 +103,7 @@ class LiveApp(LiveActions):
         self._analysing: int | None = None
         self._notes_told = 0
         self._renewals = 0
-        self._telemetry_text = ""
+        self._gpus: tuple[str, ...] = ()
         self._told_end = False
         self._output_lines = 0
 
@@ -118,7 +119,7 @@ class LiveApp(LiveActions):
                 yield WindowStrip(self.model, id="strip")
                 yield LiveLine(
                     self.model,
-                    lambda: self._telemetry_text,
+                    lambda: self._gpus,
                     self._end,
                     lambda: self.feed.stands,
                     id="live",
@@ -181,7 +182,8 @@ class LiveApp(LiveActions):
     def _frame_lines(self, height: int) -> tuple[int, int]:
         """Lines of the strip and of the output beside a window."""
         output = _OUTPUT_LINES if height >= _OUTPUT_FROM and self.child is not None else 0
-        return (3 if height >= _STRIP_FROM else 1), output
+        has_figures = height >= _STRIP_FROM and self.document is not None
+        return (3 if has_figures else 1), output
 
     def _waits_for(self) -> str:
         """What is said in the place of a verdict while there is no window."""
@@ -191,11 +193,12 @@ class LiveApp(LiveActions):
             return "analysing the first window …"
         if failed:
             return f"no window could be read yet: {clean(failed)}"
-        return self._end() or self.feed.waits_for
+        ended = self._end()
+        return f"{ended}, and no window has come: q leaves" if ended else self.feed.waits_for
 
     def _end(self) -> str:
         status = None if self.child is None else self.child.status
-        return "" if status is None else f"the program has ended with status {status}"
+        return "" if status is None else f"the program has ended with {status_text(status)}"
 
     # What happens
 
@@ -294,10 +297,12 @@ class LiveApp(LiveActions):
             self.output.say(clean(note))
         self._notes_told = self.model.noted
         if self._renewals % _TELEMETRY_EVERY == 1:
-            self._telemetry_text = self._telemetry.text()
+            self._gpus = self._telemetry.texts
         ended = self._end()
         if ended and not self._told_end:
             self._told_end = True
+            first.query_one(Footer).left_out = _RECORDING_WORDS  # there is nothing to record
+            first.query_one(Footer).refresh()
             self.model.note(ended)
             self._refresh_frame()
         first.query_one(OutputPane).renew()
@@ -319,8 +324,8 @@ class LiveApp(LiveActions):
         parts = [self.feed.name]
         if shot is not None:
             parts += [part for part in (shot.source, self.feed.title_of(shot)) if part]
-        state = "● live " if self.model.following else "■ paused "
-        self.screen_stack[0].query_one(Header).rename(" · ".join(map(clean, parts)), state)
+        word = standing(self.model, bool(self._end())).word
+        self.screen_stack[0].query_one(Header).rename(" · ".join(map(clean, parts)), word)
 
     @property
     def opened_with(self) -> tuple[str, Options]:

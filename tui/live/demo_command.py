@@ -12,6 +12,7 @@ from whichlayer.analysis.live.recorder_options import RecorderOptions
 from whichlayer.analysis.live.rendezvous import SOCKET_VARIABLE
 from whichlayer.analysis.live.server import LiveServer
 from whichlayer.analysis.options import Options
+from whichlayer.tui.live.demo_program import SCREEN_VARIABLE
 from whichlayer.tui.live.run import run_live
 
 PROGRAM = "whichlayer.tui.live.demo_program"
@@ -22,7 +23,9 @@ def run_demo(options: Options) -> int:
     use_one_arena()
     server = LiveServer(History())
     address = server.listen()
-    environment = {**os.environ, SOCKET_VARIABLE: str(address)}
+    environment = {
+        **os.environ, SOCKET_VARIABLE: str(address), SCREEN_VARIABLE: str(os.getpid())
+    }  # fmt: skip
     child = Child([sys.executable, "-m", PROGRAM], environment)
     return run_live(
         server,

@@ -31,6 +31,9 @@ from whichlayer.analysis.live.protocol import (
 from whichlayer.analysis.live.rendezvous import SOCKET_VARIABLE, connect
 from whichlayer.tui.samples import FOLDER
 
+SCREEN_VARIABLE: Final = "WHICHLAYER_DEMO_SCREEN"
+"""Environment variable with the process that shows the training: it ends with that."""
+
 #: Phases in the order of the training: (recording, length of a step in ms, what the program says).
 SCRIPT: Final = (
     ("loader", 48, "num_workers=0"),
@@ -189,6 +192,19 @@ def renumbered(trace: bytes, first: int) -> bytes:
     return _STEP_NAME.sub(lambda found: b"ProfilerStep#%d" % (int(found[1]) + shift), trace)
 
 
+def is_there(process: str) -> bool:
+    """Whether a process still runs; True where none is told."""
+    if not process.isdecimal():
+        return True
+    try:
+        os.kill(int(process), 0)
+    except PermissionError:
+        return True
+    except OSError:
+        return False
+    return True
+
+
 def main() -> int:
     """Train until the terminal is closed; the exit status."""
     address = os.environ.get(SOCKET_VARIABLE, "")
@@ -198,8 +214,10 @@ def main() -> int:
     print("\x1b[1mtrain.py\x1b[0m: ResNet-18, batch 128 (simulated: no GPU is used)", flush=True)
     training = DemoTraining(connect(address))
     training.run()
-    while True:  # the screen has left: as a program would, it goes on
+    # The screen has left: as a program would, it goes on, but never longer than its command.
+    while is_there(os.environ.get(SCREEN_VARIABLE, "")):
         training._train_step()
+    return 0
 
 
 if __name__ == "__main__":

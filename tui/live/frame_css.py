@@ -23,8 +23,9 @@ FRAME_CSS: Final = """
     padding: 0 1;
 }
 
-OutputScreen, QuitScreen {
+QuitScreen {
     align: center middle;
+    background: $background 0%;
 }
 
 #whole-output {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from statistics import median
 from typing import Final
 
@@ -20,19 +21,43 @@ _SPARK_CELLS: Final = 16
 _BETWEEN: Final = "  "
 
 
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How the screen stands to the program: as the line says it, and in a word in the header."""
+
+    tag: str
+    word: str
+
+
+LIVE: Final = Standing("● LIVE", "● live ")
+PAUSED: Final = Standing("■ PAUSED FOLLOWING", "■ paused ")
+APART: Final = Standing("■ NOT CONNECTED", "■ not connected ")
+ENDED: Final = Standing("■ ENDED", "■ ended ")
+
+
+def standing(model: LiveModel, ended: bool) -> Standing:
+    """How the screen stands: nothing is live where nothing can come any more."""
+    if ended:
+        return ENDED
+    if not model.following:
+        return PAUSED
+    gone = model.told and all(told.gone for told in model.told.values())
+    return APART if gone else LIVE
+
+
 class LiveLine(Pane):
     """What is followed; phase; steps; dropped windows; GPUs; the last note, as far as it fits."""
 
     HELP = (
         "LIVE: the newest window is shown as it comes; PAUSED FOLLOWING: you have moved, G is "
-        "back. Then what the recorder does, the last steps' lengths without the profiler, "
+        "back; ENDED: the program has, no more windows come. Then what the recorder does, the last steps' lengths without the profiler, "
         "windows that were lost, what the GPUs do now, and what was last told."
     )
 
     def __init__(
         self,
         model: LiveModel,
-        telemetry: Callable[[], str],
+        telemetry: Callable[[], tuple[str, ...]],
         ended: Callable[[], str],
         stands: Callable[[], str],
         *,
@@ -42,7 +67,7 @@ class LiveLine(Pane):
 
         Args:
             model: the windows.
-            telemetry: what the GPUs do, or empty.
+            telemetry: what the GPUs do, the longest text first; or nothing.
             ended: how the program has ended, or empty while it runs.
             stands: what is said where no recorder tells what it does.
             id: of the pane.
@@ -68,14 +93,16 @@ class LiveLine(Pane):
         ground = palette.style(colours.text, colours.surface)
         quiet = palette.style(colours.dim, colours.surface)
         tag, rest = self._parts()
-        behind = self.model.following
-        mark = palette.style(colours.canvas, colours.accent if behind else colours.warning, True)
+        grounds = {LIVE.tag: colours.accent, ENDED.tag: colours.dim}
+        mark = palette.style(colours.canvas, grounds.get(tag, colours.warning), True)
         pieces: list[Piece] = [(f" {tag} ", mark), (" ", ground)]
         left = self.size.width - cell_len(tag) - 3
-        for place, part in enumerate(rest):
-            need = cell_len(part) + len(_BETWEEN)
-            if need > left and place:
+        for place, texts in enumerate(rest):
+            fitting = (text for text in texts if cell_len(text) + len(_BETWEEN) <= left)
+            part = next(fitting, texts[-1] if place == 0 else "")
+            if not part:
                 continue  # a later one may be shorter
+            need = cell_len(part) + len(_BETWEEN)
             warns = part.startswith("!")
             style = palette.style(colours.warning, colours.surface, True) if warns else (
                 quiet if place else ground
@@ -84,36 +111,38 @@ class LiveLine(Pane):
             left -= need
         return strip_of(pieces, self.size.width, ground)
 
-    def _parts(self) -> tuple[str, tuple[str, ...]]:
-        model, now = self.model, self.model.now
-        tag = "● LIVE" if model.following else "■ PAUSED FOLLOWING"
-        if model.following and model.told and all(told.gone for told in model.told.values()):
-            tag = "■ NOT CONNECTED"
-        ended = self._ended()
-        parts = [ended or _phase(model) or self._stands()]
-        if others := model.parties_text:
-            here = f"{model.source or 'no rank told'}, one of {len(model.parties)}: J"
-            shown = " and is shown" if model.arrived == model.source else ""
-            came = f"{model.arrived} has arrived{shown}, {others}"
-            parts.insert(1, came if model.arrived else here)
-        newer = _newer(model)
-        if newer and not model.following:
-            parts.append(f"{newer} newer")
-        if now.dropped:
-            parts.append(f"! {now.dropped} dropped")
-        if now.step is not None and now.step:
-            parts.append(_steps(now.step, now.step_us))
-        parts += [f"writing {clean(name)} {bytes_text(size)}" for name, size in model.writing[:2]]
-        if len(model.writing) > 2:
-            parts.append(f"and {len(model.writing) - 2} more being written")
-        if telemetry := self._telemetry():
-            parts.append(telemetry)
+    def _parts(self) -> tuple[str, tuple[tuple[str, ...], ...]]:
+        """The tag, and what is said behind it: each in a text, or in ever shorter ones."""
+        model, ended = self.model, self._ended()
+        first = ended or _phase(model) or self._stands()
+        texts = [(first,), *((part,) for part in _recording(model)), self._telemetry()]
         shot = None if model.chosen is None else model.shots.get(model.chosen)
-        if shot is not None:
-            parts += [shot.facts[0]] if shot.facts else []
-        if model.notes:
-            parts.append(clean(model.notes[-1]))
-        return tag, tuple(parts)
+        if shot is not None and shot.facts:
+            texts.append((shot.facts[0],))
+        if model.notes and (last := clean(model.notes[-1])) != first:
+            texts.append((last,))
+        return standing(model, bool(ended)).tag, tuple(texts)
+
+
+def _recording(model: LiveModel) -> list[str]:
+    """Who is shown, what is newer or lost, how fast steps are, what is being written."""
+    now, parts = model.now, []
+    if others := model.parties_text:
+        here = f"{model.source or 'no rank told'}, one of {len(model.parties)}: J"
+        shown = " and is shown" if model.arrived == model.source else ""
+        came = f"{model.arrived} has arrived{shown}, {others}"
+        parts.append(came if model.arrived else here)
+    newer = _newer(model)
+    if newer and not model.following:
+        parts.append(f"{newer} newer")
+    if now.dropped:
+        parts.append(f"! {now.dropped} dropped")
+    if now.step is not None and now.step:
+        parts.append(_steps(now.step, now.step_us))
+    parts += [f"writing {clean(name)} {bytes_text(size)}" for name, size in model.writing[:2]]
+    if len(model.writing) > 2:
+        parts.append(f"and {len(model.writing) - 2} more being written")
+    return parts
 
 
 def _phase(model: LiveModel) -> str:

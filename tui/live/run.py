@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from whichlayer.analysis.options import Options
+from whichlayer.tui.defect import tell_defect
 from whichlayer.tui.live.app import LiveApp
 from whichlayer.tui.live.feed import Feed
+from whichlayer.tui.live.quit_screen import Choice
 
 if TYPE_CHECKING:
     from whichlayer.analysis.live.child import Child
@@ -55,10 +57,12 @@ def run_live(
         local: the program runs on this machine.
 
     Returns:
-        The program's exit status; without a child 0, or 130 after Ctrl-C.
+        The program's exit status, also where the screen fails: the program then goes on in our
+        terminal. Without a child 0, or 130 after Ctrl-C.
 
     Raises:
         OSError: the program cannot be started.
+        Exception: what went wrong in the screen while no program runs.
     """
     from whichlayer.tui.live.after import afterwards, name_of, print_last
     from whichlayer.tui.live.server_feed import ServerFeed
@@ -67,6 +71,12 @@ def run_live(
     feed = ServerFeed(server, title, on_demand=not recording.every, waits_for=waits_for)
     try:
         status, app = run_feed(feed, options or Options(), child, watches_gpus=local)
+    except Exception as error:
+        if child is None or not child.runs:
+            raise
+        server.close()
+        tell_defect(error)
+        return afterwards(child, Choice.LEAVE)
     finally:
         server.close()
     if child is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from statistics import median
 from typing import Final
 
 from rich.cells import cell_len
@@ -26,6 +27,10 @@ _FIGURES: Final = 24
 _LEAST_WINDOWS: Final = 6
 
 _HEIGHTS: Final = "▁▂▃▄▅▆▇█"
+
+#: A usual value stands at two thirds of the height: a longer one can be told from it, and values
+#: that are all alike are no solid block.
+_HEADROOM: Final = 1.5
 
 
 class ShotPicked(Message):
@@ -153,7 +158,8 @@ class WindowStrip(Pane):
             line = model.line
             place = next((i for i, one in enumerate(line, 1) if one.id == model.chosen), None)
             others = model.parties_text
-            return f" {place or '–'} of {len(line)}" + (f" · {others}" if others else "")
+            count = f"{place or '–'} of {len(line)}" if line else "none yet"
+            return f" {count}" + (f" · {others}" if others else "")
         if y == 1:
             step = None if judged is None else judged.step_ns
             return f" {time_text(step)} a step"
@@ -171,7 +177,7 @@ def height(value: float, low: float, high: float) -> str:
 
 
 def sparkline(values: Sequence[float], cells: int) -> str:
-    """The last values, each a bar of one cell, as high as the highest of them."""
+    """The last values, each a bar of one cell, the usual one at two thirds of the height."""
     shown = list(values)[-cells:] if cells > 0 else []
-    high = max(shown, default=0.0)
+    high = max(max(shown), _HEADROOM * median(shown)) if shown else 0.0
     return "".join(height(value, 0.0, high) if high > 0 else _HEIGHTS[0] for value in shown)

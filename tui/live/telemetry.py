@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
@@ -12,6 +12,7 @@ from typing import Any, Final
 
 _EVERY_S: Final = 1.0
 _GIGA: Final = 1 << 30
+_MOST_IN_FIGURES: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +67,20 @@ class Telemetry:
         """Ask no more."""
         self._stopped.set()
 
-    def text(self, shown: int = 2) -> str:
-        """All GPUs on a line, the first ones in figures; empty without any."""
-        cards = count()
-        named = [(one.name or f"GPU{next(cards)}", one.text) for one in self.readings]
-        texts = [f"{name} {text}" for name, text in named if text]
-        more = f" +{len(texts) - shown}" if len(texts) > shown else ""
-        return "  ".join(texts[:shown]) + more
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """All GPUs on a line, the longest text first: ever fewer of them in figures of their own."""
+        numbers = count()
+        named = [(one.name or f"GPU{next(numbers)}", one) for one in self.readings]
+        told = [(f"{name} {one.text}", one) for name, one in named if one.text]
+        if not told:
+            return ()
+        texts = [
+            "  ".join([*(text for text, _ in told[:shown]), *_rest_text(told[shown:])])
+            for shown in range(min(_MOST_IN_FIGURES, len(told)), 0, -1)
+        ]
+        cards = [(name, one) for name, one in told if not one.name]
+        return (*texts, *_rest_text(cards, "GPUs", ""))
 
     def _run(self) -> None:
         with suppress(Exception):  # a driver that fails costs this line alone
@@ -81,6 +89,20 @@ class Telemetry:
                 self.readings = tuple(read())
                 self._stopped.wait(_EVERY_S)
         self.readings = ()
+
+
+def _rest_text(
+    told: Sequence[tuple[str, Reading]], word: str = "more", sign: str = "+"
+) -> list[str]:
+    """How many there are, and between what their busy shares lie: no idle one is hidden."""
+    if not told:
+        return []
+    busy = [one.busy_percent for _, one in told if one.busy_percent is not None]
+    shares = "" if not busy else f" at {min(busy)} %"
+    if busy and min(busy) < max(busy):
+        shares = f" at {min(busy)}–{max(busy)} %"
+    word = word if len(told) > 1 else word.removesuffix("s")
+    return [f"{sign}{len(told)} {word}{shares}"]
 
 
 def find_driver() -> Callable[[], list[Reading]] | None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from textual._compositor import LayoutUpdate
 from textual.widgets import Static
 
 from tests.tui.live.live_screen import (
@@ -21,9 +23,23 @@ from tests.tui.screen import LARGE, MEDIUM, SMALL, text_of
 from whichlayer.tui.live.model import LiveModel
 from whichlayer.tui.live.output_pane import OutputScreen
 from whichlayer.tui.live.quit_screen import Choice, QuitScreen
+from whichlayer.tui.live.telemetry import Reading
 from whichlayer.tui.widgets.footer import Footer
 from whichlayer.tui.widgets.help_screen import HelpScreen
 from whichlayer.tui.widgets.list_sheet import ListSheet
+
+
+class Running:
+    """A program under the screen that does nothing."""
+
+    def __init__(self) -> None:
+        self.status: int | None = None
+
+    def start(self, output: object, rows: int, columns: int) -> None:
+        self.size = rows, columns
+
+    def resize(self, rows: int, columns: int) -> None:
+        self.size = rows, columns
 
 
 @pytest.mark.parametrize("size", [SMALL, MEDIUM, LARGE])
@@ -207,23 +223,87 @@ async def test_without_a_program_quit_leaves_at_once() -> None:
 async def test_with_a_program_quit_asks_what_becomes_of_it(
     keys: tuple[str, ...], choice: Choice
 ) -> None:
-    class Running:
-        status = None
-
-        def start(self, output: object, rows: int, columns: int) -> None:
-            assert (rows, columns) == (MEDIUM[1] - 2, MEDIUM[0] - 2)
-
-        def resize(self, rows: int, columns: int) -> None:
-            return
-
     app = live_app()
-    app.child = Running()  # type: ignore[assignment]
+    app.child = program = Running()  # type: ignore[assignment]
     async with live_screen(arrives(1), app=app) as (_, pilot):
+        assert program.size == (MEDIUM[1] - 2, MEDIUM[0] - 2)
         await pilot.press("q")
         assert isinstance(app.screen, QuitScreen)
         assert "is still running" in str(app.screen.query_one("#question", Static).render())
         await pilot.press(*keys)
         assert app.return_code == 0 and app.choice is choice
+
+
+@pytest.mark.parametrize(("line", "choice"), [(2, Choice.LEAVE), (3, Choice.STOP)])
+async def test_the_answers_of_the_question_can_be_clicked(line: int, choice: Choice) -> None:
+    app = live_app()
+    app.child = Running()  # type: ignore[assignment]
+    async with live_screen(arrives(1), app=app) as (_, pilot):
+        for beside in (True, False):
+            await pilot.press("q")
+            assert isinstance(app.screen, QuitScreen)
+            shown = app.screen.query_one("#question", Static).content_region
+            text = str(app.screen.query_one("#question", Static).render()).split("\n")
+            assert text[line].strip().startswith("l" if choice is Choice.LEAVE else "s")
+            if beside:
+                await pilot.click(offset=(1, 1))
+                assert not isinstance(app.screen, QuitScreen) and app.return_code is None
+            else:
+                await pilot.click(offset=(shown.x + 4, shown.y + line))
+        assert app.return_code == 0 and app.choice is choice
+
+
+async def test_the_question_leaves_the_screen_behind_it_in_sight() -> None:
+    app = live_app()
+    app.child = Running()  # type: ignore[assignment]
+    async with live_screen(arrives(1), app=app, size=LARGE) as (_, pilot):
+        await pilot.press("q")
+        await pilot.pause()
+        update = app.screen._compositor.render_update(
+            full=True, screen_stack=app._background_screens
+        )
+        assert isinstance(update, LayoutUpdate)
+        text = "".join(
+            segment.text for line in update.strips for strip in line for segment in strip
+        )
+        assert "is still running" in text and "GPU0 s7" in text and "HEALTHY" not in text
+
+
+async def test_a_program_that_has_ended_is_live_no_more_and_cannot_be_recorded() -> None:
+    app = live_app()
+    app.child = program = Running()  # type: ignore[assignment]
+    async with live_screen(tells(step=4), app=app) as (_, pilot):
+        assert text_of(app, "strip")[0].rstrip().endswith("none yet")
+        assert len(text_of(app, "strip")) == 1, "figures of no window take no room"
+        assert "e record" in text_of(app, "footer")[0]
+        program.status = 137
+        app._renew()
+        await pilot.pause()
+        said = "the program has ended with status 137 (SIGKILL)"
+        assert text_of(app, "live")[0].startswith(f" ■ ENDED  {said}")
+        assert text_of(app, "live")[0].count(said) == 1
+        assert f"{said}, and no window has come: q leaves" in text_of(app, "verdict")[0]
+        assert text_of(app, "header")[0].rstrip().endswith("■ ended")
+        assert "e record" not in text_of(app, "footer")[0]
+        await pilot.press("q")
+        assert app.return_code == 0, "there is nothing to ask"
+
+
+@pytest.mark.parametrize(
+    ("width", "shown"), [(80, "8 GPUs at 3–99 %"), (120, "+7 more at 3–99 %"), (200, "+6 more")]
+)
+async def test_what_gpus_do_is_told_in_as_much_detail_as_there_is_room(
+    width: int, shown: str
+) -> None:
+    app = live_app()
+    readings = [Reading(97, 61 << 30, 80 << 30, 350.0, 1410)] * 8
+    readings[6:] = (replace(readings[0], busy_percent=share) for share in (3, 99))
+    async with live_screen(tells(step=4), app=app, size=(width, 24)) as (_, pilot):
+        app._telemetry.readings = tuple(readings)
+        app._renewals = 0
+        app._renew()
+        await pilot.pause()
+        assert shown in text_of(app, "live")[0]
 
 
 async def test_the_output_is_shown_whole_and_scrolled() -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from statistics import median
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -128,8 +129,15 @@ def test_a_sparkline_has_a_bar_for_each_of_the_last_values(values: list[float], 
     line = sparkline(values, cells)
     assert len(line) == min(len(values), cells)
     assert set(line) <= set("▁▂▃▄▅▆▇█")
-    if line and max(values[-len(line) :]) > 0:
-        assert "█" in line
+    shown = values[-len(line) :] if line else []
+    if shown and max(shown) >= 1.5 * median(shown) > 0:
+        assert "█" in line, "what stands out has all of the height"
+
+
+def test_values_that_are_alike_are_no_solid_block_and_one_that_is_longer_stands_out() -> None:
+    assert set(sparkline([30.0] * 8, 8)) == {"▆"}
+    assert sparkline([30.0, 30.0, 60.0], 8)[-1] == "█"
+    assert sparkline([30.0, 30.0, 60.0], 8)[0] < "▆"
 
 
 def test_bars_grow_with_their_values() -> None:

@@ -77,7 +77,7 @@ def test_a_card_that_may_not_be_asked_leaves_the_others_their_numbers(
     telemetry = Telemetry(lambda: None)
     assert read is not None
     telemetry.readings = tuple(read())
-    assert telemetry.text() == "GPU1 63 % 12.0/80 GiB 281 W 1410 MHz"
+    assert telemetry.texts[0] == "GPU1 63 % 12.0/80 GiB 281 W 1410 MHz"
 
 
 def test_a_driver_that_dies_takes_its_figures_along_and_comes_back_with_them(
@@ -94,8 +94,8 @@ def test_a_driver_that_dies_takes_its_figures_along_and_comes_back_with_them(
             if name.startswith("nvmlDevice"):
                 setattr(changed, name, refuses if broken else function)
         telemetry.readings = tuple(read())
-        texts.append(telemetry.text())
-    assert texts[1] == "" and texts[0] == texts[2] != ""
+        texts.append(telemetry.texts)
+    assert texts[1] == () and texts[0] == texts[2] != ()
 
 
 def test_what_a_card_is_divided_into_is_told_each_for_itself(
@@ -121,7 +121,7 @@ def test_what_a_card_is_divided_into_is_told_each_for_itself(
     telemetry = Telemetry(lambda: None)
     assert read is not None
     telemetry.readings = tuple(read())
-    assert telemetry.text() == "GPU0 281 W 1410 MHz  GPU0/MIG2 3.0/20 GiB"
+    assert telemetry.texts[0] == "GPU0 281 W 1410 MHz  GPU0/MIG2 3.0/20 GiB"
 
 
 def test_amd_smi_is_read_where_there_is_no_nvml(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,10 +149,19 @@ def test_without_a_driver_there_is_nothing(monkeypatch: pytest.MonkeyPatch) -> N
     assert find_driver() is None
     telemetry = Telemetry(find_driver)
     telemetry._run()
-    assert telemetry.text() == ""
+    assert telemetry.texts == ()
 
 
-def test_many_gpus_take_no_more_room_than_two() -> None:
+def test_many_gpus_take_little_room_and_hide_no_idle_one() -> None:
     telemetry = Telemetry(lambda: None)
-    telemetry.readings = (Reading(5, None, None, None, None),) * 8
-    assert telemetry.text() == "GPU0 5 %  GPU1 5 % +6"
+    busy = [97, 98, 99, 3, 99, 96, 97, 98]
+    telemetry.readings = tuple(Reading(share, None, None, None, None) for share in busy)
+    assert telemetry.texts == (
+        "GPU0 97 %  GPU1 98 %  +6 more at 3–99 %",
+        "GPU0 97 %  +7 more at 3–99 %",
+        "8 GPUs at 3–99 %",
+    )
+    telemetry.readings = (Reading(97, None, None, 281.4, None),)
+    assert telemetry.texts == ("GPU0 97 % 281 W", "1 GPU at 97 %")
+    telemetry.readings = (Reading(None, None, None, 281.4, None),) * 3
+    assert telemetry.texts[0] == "GPU0 281 W  GPU1 281 W  +1 more"
