@@ -1,4 +1,4 @@
-"""All steps over one another, as a sheet: a chart by position, where steps differ, the outliers."""
+"""What the view of all steps over one another says: where steps differ, which are unlike the others."""
 
 from __future__ import annotations
 
@@ -8,73 +8,86 @@ from whichlayer.analysis.layers import Layer, layer_name
 from whichlayer.analysis.report.text_steps import growth_text
 from whichlayer.analysis.report.units import count_text, share_text, time_text
 from whichlayer.analysis.results import Analysis
-from whichlayer.analysis.steps.folded import Floats, Folded, fold_steps
-from whichlayer.analysis.text import gpu_text
+from whichlayer.analysis.steps.find import RECORD
+from whichlayer.analysis.steps.folded import Folded
+from whichlayer.analysis.text import clean, gpu_text
 from whichlayer.tui.sheet import Sheet, SheetLine, Target
-
-_HEIGHTS = " ▁▂▃▄▅▆▇█"
-
-#: Cells of the words before a line of the chart.
-_LABEL = 15
 
 #: Stretches that are listed, from which spread on, and from which share of a step on.
 _MOST, _LEAST_SPREAD, _LEAST_SHARE = 8, 0.05, 0.005
 
+#: Steps of which the longest takes so many times the shortest are not of one sort.
+_UNLIKE = 2.0
 
-def folded_sheet(analysis: Analysis, device: int, width: int) -> Sheet:
-    """The sheet of one device.
 
-    Args:
-        analysis: any.
-        device: index into ``Analysis.devices``.
-        width: cells of a line.
-    """
-    found = fold_steps(analysis, device, max(width - _LABEL, 10))
+def title_of(analysis: Analysis, device: int) -> str:
+    """The title: of which GPU."""
     gpu = gpu_text(analysis.devices[device].number) if analysis.devices else "no GPU"
-    title = f"steps over one another · {gpu}"
-    if found is None:
-        return Sheet(title, (SheetLine("There are fewer than two steps to compare."),))
+    return f"steps over one another · {gpu}"
+
+
+def no_steps_sheet(analysis: Analysis, device: int) -> Sheet:
+    """What is said where there is nothing to compare, and what to do about it."""
+    table = analysis.steps
+    whole = 0 if table is None else len(table.found.steps)
+    here = 0 if table is None else len(table.rows)
     lines = [
-        SheetLine(f"{count_text(len(found.rows), 'step')}, aligned at their starts; height: share "
-                  "of the position that the GPU spends in gaps", "dim"),
+        SheetLine("There are fewer than two steps to compare.", "strong"),
         SheetLine(""),
-        SheetLine(f"{'9 of 10 below':<{_LABEL}}{_bars(found.high)}", "dim"),
-        SheetLine(f"{'median':<{_LABEL}}{_bars(found.median)}", "strong"),
-        SheetLine(f"{'1 of 10 below':<{_LABEL}}{_bars(found.low)}", "dim"),
-        SheetLine(f"{'owner':<{_LABEL}}{_letters(found)}"),
-        SheetLine(f"{'':<{_LABEL}}{_scale(found)}", "dim"),
+        SheetLine(f"The recording has {count_text(whole, 'step')}, the analysed window {here}."),
         SheetLine(""),
-        *_headed("Where steps differ most (enter: the step that is idle there the longest)",
-                 _differences(analysis, found)),
-        *_headed("Steps unlike the others", _outliers(analysis, found, device)),
-    ]  # fmt: skip
-    while not lines[-1].text:
-        lines.pop()
-    return Sheet(title, tuple(lines))
+    ]
+    if whole > max(here, 1):
+        lines.append(SheetLine(
+            "The window leaves the others out: open the recording with --steps, or clear the "
+            "selected span, to see them too."
+        ))  # fmt: skip
+    else:
+        lines += [
+            SheetLine(
+                "Steps are the marks of torch.profiler (ProfilerStep#), those of a serving engine, "
+                "or, without any, what repeats itself often enough to be told."
+            ),
+            SheetLine(f"{RECORD[0].upper()}{RECORD[1:]}, and record at least three: "
+                      "schedule(wait=1, warmup=1, active=3)."),
+        ]  # fmt: skip
+    lines.append(SheetLine(
+        "Meanwhile the gaps panel shows equal parts of the window below one another; R shows "
+        "streams or devices there."
+    ))  # fmt: skip
+    return Sheet(title_of(analysis, device), tuple(lines))
 
 
-def _bars(share: Floats) -> str:
-    level = np.clip(np.ceil(np.nan_to_num(share) * 8), 0, 8).astype(int)
-    return "".join(_HEIGHTS[one] for one in level.tolist())
+def how_told(analysis: Analysis, found: Folded) -> list[str]:
+    """How the chart is computed, and whether its steps are of one sort: paragraphs."""
+    lengths = [row.end_ns - row.start_ns for row in found.rows]
+    shortest, longest = min(lengths), max(lengths)
+    how = "" if analysis.steps is None else analysis.steps.found.how
+    first, last = clean(found.rows[0].label), clean(found.rows[-1].label)
+    source = f"; from {how}" if how else ""
+    texts = [
+        (
+            f"{count_text(len(found.rows), 'step')} ({first} to {last}{source}) laid over one another "
+            "from their starts as the GPU saw them, without warm-up and cut ones where others remain; "
+            f"{time_text(shortest)} to {time_text(longest)} long."
+        ),
+        (
+            "Height: share of a position, over the steps that reach it: strong what 9 of 10 exceed, "
+            "darker up to the median, dotted up to what 1 of 10 exceeds. gaps: while the GPU waits, in "
+            "the colour of its owner; streams: while they run work; threads: while they are in "
+            "operators or runtime calls."
+        ),
+    ]
+    if shortest * _UNLIKE < longest:
+        texts.append(
+            f"These steps are unlike: the longest takes {longest / max(shortest, 1):.1f} times the "
+            "shortest, so that a position need not be the same work in all of them. Compare like "
+            "ones with --steps, or see each by itself in the gaps panel."
+        )
+    return texts
 
 
-def _letters(found: Folded) -> str:
-    idle = np.nan_to_num(found.high)
-    return "".join(
-        Layer(owner).text.letter if share >= 0.1 and owner != Layer.NONE else "·"
-        for owner, share in zip(found.owner.tolist(), idle.tolist(), strict=True)
-    )
-
-
-def _scale(found: Folded) -> str:
-    cells = len(found.median)
-    end = time_text(int(found.offset_ns[-1]))
-    middle = time_text(int(found.offset_ns[cells // 2]))
-    text = f"0{middle:>{max(cells // 2 + len(middle) // 2 - 1, len(middle) + 1)}}"
-    return f"{text}{end:>{max(cells - len(text), len(end) + 1)}}"
-
-
-def _differences(analysis: Analysis, found: Folded) -> list[SheetLine]:
+def differences(analysis: Analysis, found: Folded) -> list[SheetLine]:
     """Neighbouring positions whose spread is large, as stretches, the largest first."""
     spread = np.nan_to_num(found.spread)
     wide = spread >= _LEAST_SPREAD
@@ -98,12 +111,29 @@ def _differences(analysis: Analysis, found: Folded) -> list[SheetLine]:
             f"median {share_text(float(np.nanmean(found.median[first:stop])))}{mine}; "
             f"most in {row.label}"
         )
-        target = Target(row.start_ns + low, min(row.start_ns + high, row.end_ns), -1, row.device)
-        lines.append(SheetLine(text, layer=owner, target=target))
+        lines.append(SheetLine(text, layer=owner, target=target_of(found, place, (first, stop))))
     return lines
 
 
-def _outliers(analysis: Analysis, found: Folded, device: int) -> list[SheetLine]:
+def target_of(found: Folded, place: int, stretch: tuple[int, int] | None = None) -> Target | None:
+    """The place in the step that is idle there the longest.
+
+    Args:
+        found: the steps.
+        place: position that says which step.
+        stretch: positions that are shown, first and last + 1; that one alone without it.
+    """
+    which = int(found.worst[place])
+    if which < 0:
+        return None
+    row, (first, stop) = found.rows[which], stretch or (place, place + 1)
+    low, high = int(found.offset_ns[first]), int(found.offset_ns[stop])
+    start = min(row.start_ns + low, row.end_ns - 1)
+    return Target(start, min(row.start_ns + high, row.end_ns), -1, row.device)
+
+
+def outliers(analysis: Analysis, device: int) -> list[SheetLine]:
+    """The steps that are much longer than the median, and what grew in them."""
     steps = analysis.steps
     lines = []
     for one in () if steps is None else steps.outliers:
@@ -116,7 +146,3 @@ def _outliers(analysis: Analysis, found: Folded, device: int) -> list[SheetLine]
         target = Target(*span, device=device) if span[1] > span[0] else None
         lines.append(SheetLine(f"{text}{f': {grown}' if grown else ''}", target=target))
     return lines
-
-
-def _headed(heading: str, lines: list[SheetLine]) -> list[SheetLine]:
-    return [SheetLine(heading, "accent"), *lines, SheetLine("")] if lines else []

@@ -17,6 +17,7 @@ from whichlayer.tui.messages import StretchChosen, Subject
 if TYPE_CHECKING:
     from whichlayer.analysis.options import Options
     from whichlayer.analysis.results import Analysis
+    from whichlayer.analysis.steps import folded
     from whichlayer.tui import (
         at_hand,
         copies,
@@ -28,10 +29,11 @@ if TYPE_CHECKING:
         travel,
     )
     from whichlayer.tui.at_hand import AtHand
-    from whichlayer.tui.sheet import Sheet
+    from whichlayer.tui.sheet import Sheet, Target
     from whichlayer.tui.widgets.text_sheet import Left
 else:
     at_hand = Deferred("whichlayer.tui.at_hand")
+    folded = Deferred("whichlayer.analysis.steps.folded")
     copies = Deferred("whichlayer.tui.copies")
     explain_sheet = Deferred("whichlayer.tui.explain_sheet")
     finding_sheet = Deferred("whichlayer.tui.finding_sheet")
@@ -39,9 +41,6 @@ else:
     sections = Deferred("whichlayer.tui.sections")
     source_lines = Deferred("whichlayer.tui.source_lines")
     travel = Deferred("whichlayer.tui.travel")
-
-#: Cells of a sheet beside the lines of its text.
-_SHEET_EDGES = 8
 
 _NOT_YET = f"this {NOT_THERE_YET}"
 
@@ -169,8 +168,18 @@ class SheetActions(Acting):
         if not analysis.devices:
             self.say("no GPU activity: no steps to compare")
             return
-        width = min(self.size.width * 96 // 100, 160) - _SHEET_EDGES
-        self.open_sheet(folded_sheet.folded_sheet(analysis, self.look.device, width), own="folded")
+        device = min(self.look.device, len(analysis.devices) - 1)
+        if folded.fold_steps(analysis, device, 1) is None:
+            self.open_sheet(folded_sheet.no_steps_sheet(analysis, device), own="folded")
+            return
+        from whichlayer.tui.widgets.folded_screen import FoldedScreen
+
+        def closed(at: Target | None) -> None:
+            if at is not None:
+                self.post_message(StretchChosen(at.start_ns, at.end_ns, at.slice_row, at.device))
+
+        assert self.document is not None
+        self.push_screen(FoldedScreen(self.panes[0].palette, self.document, device), closed)
 
     # The thing at hand
 

@@ -62,8 +62,7 @@ def fold_steps(analysis: Analysis, device: int, bins: int) -> Folded | None:
     heat = heat_of([analysis], rows, bins)
     inside, idle = heat.inside, np.where(heat.inside, heat.idle, np.nan)
     reached = inside.sum(axis=0)
-    # Unreached cells sort to the end, so that the nearest rank is found among the others.
-    ordered = np.sort(idle, axis=0)
+    low, median, high = ranks(idle, inside)
     owners = heat.time_ns[:, :, GAPS].sum(axis=0)
     owner = np.where(owners.sum(axis=1) > 0, owners.argmax(axis=1), Layer.NONE)
     worst = np.where(reached > 0, np.nan_to_num(idle, nan=-1.0).argmax(axis=0), -1)
@@ -72,9 +71,9 @@ def fold_steps(analysis: Analysis, device: int, bins: int) -> Folded | None:
         tuple(rows),
         offset.max(axis=0),
         reached.astype(np.int64),
-        _ranked(ordered, reached, 0.5),
-        _ranked(ordered, reached, 0.1),
-        _ranked(ordered, reached, 0.9),
+        median,
+        low,
+        high,
         owner.astype(np.uint8),
         worst.astype(np.int64),
     )
@@ -89,6 +88,19 @@ def _compared(analysis: Analysis, device: int) -> list[HeatRow]:
     usual = {f"step {row.step.number}" for row in steps if row.whole and not row.warm_up}
     kept = [row for row in rows if row.label in usual]
     return kept if len(kept) > 1 else list(rows)
+
+
+def ranks(share: Floats, inside: NDArray[np.bool_]) -> tuple[Floats, Floats, Floats]:
+    """Tenth percentile, median and ninetieth of each column: the nearest that was observed.
+
+    Args:
+        share: float64 (steps, bins), NaN outside.
+        inside: bool (steps, bins), what counts.
+    """
+    # What is outside sorts to the end, so that the nearest rank is found among the others.
+    ordered, reached = np.sort(np.where(inside, share, np.nan), axis=0), inside.sum(axis=0)
+    low, median, high = (_ranked(ordered, reached, part) for part in (0.1, 0.5, 0.9))
+    return low, median, high
 
 
 def _ranked(ordered: Floats, reached: NDArray[np.int64], share: float) -> Floats:

@@ -207,12 +207,6 @@ async def test_owner_cause_and_numbers_at_the_cursor_are_explained(screen: Scree
     assert "neither a slice nor a gap" in said(app)
 
 
-async def test_steps_are_laid_over_one_another(screen: Screen) -> None:
-    await press(screen, "B")
-    text = sheet_of(screen[0])
-    assert "3 steps" in text and "median" in text and "RRR" in text
-
-
 @pytest.mark.parametrize(("typed", "expected"), [("AllReduce", 800_000), ("step 2", 1_000_000)])
 async def test_the_palette_finds_kernels_and_steps_by_name(
     screen: Screen, typed: str, expected: int
@@ -246,7 +240,7 @@ async def test_sheets_fit_the_smallest_screen(
     app = app_on(tmp_path, trace, analysis)
     async with app.run_test(size=SMALL) as pilot:
         await pilot.pause()
-        for keys in (("I",), ("B",), ("A", "enter"), ("at",)):
+        for keys in (("I",), ("A", "enter"), ("at",)):
             await pilot.press(*keys)
             await pilot.pause()
             assert isinstance(app.screen, TextSheet), keys
