@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -22,8 +23,10 @@ from whichlayer.analysis.text import clean
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import SliceKind
 
-_FRAME = re.compile(r"^(?P<file>.+?\.pyx?|<[^>]*>)\((?P<line>\d+)\): (?P<function>.+)$", re.DOTALL)
-_MODULE = re.compile(r"^nn\.Module: (?P<name>.+)$")
+_FRAME = re.compile(
+    r"^(?P<file>.+?\.pyx?|<[^>]*>)\((?P<line>\d{1,9})\): (?P<function>.+)$", re.DOTALL
+)
+_MODULE = "nn.Module: "
 _INSTALLED = re.compile(r"(^|/)(site-packages|dist-packages)/|/lib/python\d")
 #: PyTorch itself and what is never the place to fix a model.
 _FRAMEWORK = frozenset({"torch", "torchvision", "torchaudio", "functorch", "triton", "numpy",
@@ -52,6 +55,10 @@ _HOLDS: WeakKeyDictionary[Trace, bool] = WeakKeyDictionary()
 #: Plain numbers: comparing members of an enumeration is slow, and stacks are deep.
 _PYTHON = int(SliceKind.PYTHON)
 _OPERATORS = (int(SliceKind.CPU_OP), int(SliceKind.ANNOTATION))
+#: At most so many modules or operators are told, the innermost.
+_PARTS = 3
+#: Longer names are not kept: they could be megabytes.
+_KNOWN_LENGTH = 1_000
 
 
 def where_of(trace: Trace, row: int, roots: Sequence[str] = ()) -> Where:
@@ -64,20 +71,20 @@ def where_of(trace: Trace, row: int, roots: Sequence[str] = ()) -> Where:
     """
     if row < 0:
         return Where(record=record_place(trace))
-    chain = [row, *trace.enclosing(row)]
+    chain = _Chain(trace, row)
     frames = list(_frames(trace, chain))
     stack = chain
     if not frames:
         forward = forward_of(trace, row)
         if forward >= 0:
-            stack = [forward, *trace.enclosing(forward)]
+            stack = _Chain(trace, forward)
             frames = list(_frames(trace, stack))
     file, line = _users(frames, roots) or (None, None)
     return Where(
         file,
         line,
-        _module_path(trace, stack),
-        _operator(trace, chain),
+        _module_path(stack),
+        _operator(chain),
         "" if frames else record_place(trace),
     )
 
@@ -97,21 +104,43 @@ def record_place(trace: Trace) -> str:
     return NO_FRAME if holds_stacks(trace) else RECORD_STACKS
 
 
-def _frames(trace: Trace, chain: list[int]) -> Iterator[tuple[str, int]]:
+class _Chain:
+    """A slice and those around it, innermost first, with their names and kinds."""
+
+    __slots__ = ("kinds", "names", "rows")
+
+    def __init__(self, trace: Trace, row: int) -> None:
+        self.rows = [row, *trace.enclosing(row)]
+        self.kinds = trace.kind[self.rows].tolist()
+        self.names = [trace.strings[name] for name in trace.name_id[self.rows].tolist()]
+
+
+def _frames(trace: Trace, chain: _Chain) -> Iterator[tuple[str, int]]:
     """(file, line) of the Python stack, innermost first."""
-    for row, kind in zip(chain, trace.kind[chain].tolist(), strict=True):
+    for row, kind, name in zip(chain.rows, chain.kinds, chain.names, strict=True):
         if kind == _PYTHON:
-            match = _FRAME.match(trace.name(row))
-            if match:
-                yield match["file"].replace("\\", "/"), int(match["line"])
+            frame = _frame(name)
+            if frame is not None:
+                yield frame
             continue
         stack = trace.detail(row).get("Call stack")
         if isinstance(stack, str) and stack:
             for text in stack.split(";"):
-                match = _FRAME.match(text.strip())
-                if match:
-                    yield match["file"].replace("\\", "/"), int(match["line"])
+                frame = _frame(text.strip())
+                if frame is not None:
+                    yield frame
             return
+
+
+def _frame(name: str) -> tuple[str, int] | None:
+    """File and line of a Python frame. The same frames stand around slice after slice."""
+    return _known_frame(name) if len(name) <= _KNOWN_LENGTH else _known_frame.__wrapped__(name)
+
+
+@lru_cache(maxsize=4096)
+def _known_frame(name: str) -> tuple[str, int] | None:
+    match = _FRAME.match(name)
+    return (match["file"].replace("\\", "/"), int(match["line"])) if match else None
 
 
 def _users(frames: list[tuple[str, int]], roots: Sequence[str]) -> tuple[str, int] | None:
@@ -139,14 +168,20 @@ def is_users_frame(name: str, roots: Sequence[str] = ()) -> bool:
     >>> is_users_frame("train.py(42): forward"), is_users_frame("torch/nn/modules/module.py(1): f")
     (True, False)
     """
-    match = _FRAME.match(name)
-    if match is None or match["file"].startswith("<"):
+    frame = _frame(name)
+    if frame is None or frame[0].startswith("<"):
         return False
-    return _owner(match["file"].replace("\\", "/"), roots) == "user"
+    return _owner(frame[0], roots) == "user"
 
 
 def _owner(file: str, roots: Sequence[str] = ()) -> str:
     """``user``, ``package`` or ``framework``."""
+    known = len(file) <= _KNOWN_LENGTH
+    return (_known_owner if known else _known_owner.__wrapped__)(file, tuple(roots))
+
+
+@lru_cache(maxsize=4096)
+def _known_owner(file: str, roots: tuple[str, ...]) -> str:
     if is_generated(file):
         return "framework"
     if not roots:
@@ -174,23 +209,26 @@ def _usual_owner(file: str) -> str:
     return "user"
 
 
-def _module_path(trace: Trace, chain: list[int]) -> str | None:
+def _module_path(chain: _Chain) -> str | None:
     """Names of the nn.Modules around a slice, outermost first."""
     names = []
-    for row, kind in zip(reversed(chain), trace.kind[chain[::-1]].tolist(), strict=True):
-        if kind == _PYTHON:
-            match = _MODULE.match(trace.name(row))
-            if match:
-                names.append(match["name"])
-    return clean(".".join(names[-3:])) if names else None
+    for name, kind in zip(chain.names, chain.kinds, strict=True):
+        if kind == _PYTHON and name.startswith(_MODULE) and len(name) > len(_MODULE):
+            names.append(name.removeprefix(_MODULE))
+            if len(names) == _PARTS:
+                break
+    return clean(".".join(reversed(names))) if names else None
 
 
-def _operator(trace: Trace, chain: list[int]) -> str | None:
+def _operator(chain: _Chain) -> str | None:
     """The operators and annotations around a slice, outermost first, at most three."""
-    pairs = zip(reversed(chain), trace.kind[chain[::-1]].tolist(), strict=True)
-    names = [trace.name(row) for row, kind in pairs if kind in _OPERATORS]
-    names = [name for name in names if not name.startswith("ProfilerStep#")]
-    return clean(" > ".join(names[-3:])) if names else None
+    names = []
+    for name, kind in zip(chain.names, chain.kinds, strict=True):
+        if kind in _OPERATORS and not name.startswith("ProfilerStep#"):
+            names.append(name)
+            if len(names) == _PARTS:
+                break
+    return clean(" > ".join(reversed(names))) if names else None
 
 
 def main_frame(trace: Trace, lane: int, start_ns: int, end_ns: int) -> int:

@@ -44,10 +44,12 @@ def own_times(trace: Trace, lane: int, start: int, end: int) -> Counter[str]:
     inner &= rows[np.minimum(at, max(len(rows) - 1, 0))] == parent
     np.subtract.at(own, at[inner], shared[inner])
     found: Counter[str] = Counter()
-    names = trace.name_id[rows]
-    for name in np.unique(names).tolist():
+    names, place = np.unique(trace.name_id[rows], return_inverse=True)
+    times = np.zeros(len(names), np.int64)
+    np.add.at(times, place, own)
+    for name, ns in zip(names.tolist(), times.tolist(), strict=True):
         told = "" if _STEP.match(trace.strings[name]) else trace.strings[name]
-        found[told] += max(int(own[names == name].sum()), 0)
+        found[told] += max(ns, 0)
     found[""] += max(end - start - sum(found.values()), 0)
     return found
 

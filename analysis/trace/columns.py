@@ -240,7 +240,7 @@ class Trace:
 
     def name(self, row: int) -> str:
         """Name of a slice, as recorded."""
-        return self.strings[int(self.name_id[row])]
+        return self.strings[self.name_id.item(row)]
 
     def detail(self, row: int) -> Mapping[str, Any]:
         """The arguments that analysis needs, as recorded; empty where none are.
@@ -248,7 +248,7 @@ class Trace:
         Decoded once per distinct set. Which keys are kept is the reader's
         ``DETAIL_KEYS``; all other arguments are read from the file by :meth:`args`.
         """
-        return self.detail_by_id(int(self.detail_id[row]))
+        return self.detail_by_id(self.detail_id.item(row))
 
     def detail_by_id(self, detail_id: int) -> Mapping[str, Any]:
         """As :meth:`detail`, for a value of the ``detail_id`` column."""
@@ -310,10 +310,11 @@ class Trace:
     def enclosing(self, row: int) -> list[int]:
         """The slices of the same lane around a slice, innermost first."""
         rows: list[int] = []
-        up = int(self.parent[row])
+        parent = self.parent.item
+        up = parent(row)
         while up >= 0:
             rows.append(up)
-            up = int(self.parent[up])
+            up = parent(up)
         return rows
 
 
