@@ -19,6 +19,7 @@ from whichlayer.tui.filtered_row import FilteredRow
 from whichlayer.tui.frame_budget import paint_within
 from whichlayer.tui.frame_cells import Bool, Cells, UInt8, rasterise
 from whichlayer.tui.frame_runs import RUN_BYTES, Painted, find_runs
+from whichlayer.tui.frame_search import Stack
 from whichlayer.tui.raster import Row
 from whichlayer.tui.viewport import Viewport
 
@@ -37,14 +38,19 @@ class Frame:
     """The rows of a frame, drawn.
 
     Attributes:
-        rows: from top to bottom.
+        stack: the rows from top to bottom, prepared for more frames.
         cells: what they show, (rows, cells).
         painted: how, without marks.
     """
 
-    rows: tuple[Row, ...]
+    stack: Stack
     cells: Cells
     painted: Painted
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """The rows from top to bottom."""
+        return self.stack.rows
 
     def row(self, y: int) -> tuple[Row, Cells, Painted]:
         """The row at a line of the screen."""
@@ -60,6 +66,7 @@ def draw_frame(
     port: Viewport,
     name_of: Callable[[int], str],
     parts: Sequence[tuple[int, int]] = (),
+    stack: Stack | None = None,
 ) -> Frame:
     """Draw rows over a viewport within the budget of their cells.
 
@@ -68,19 +75,21 @@ def draw_frame(
         port: the visible span.
         name_of: short name of a trace row.
         parts: which line of how many each is, where rows are higher than a line.
+        stack: that of a frame drawn before, which is of use where it is of the same rows.
     """
     edges = port.edges()
-    cells, rows = _shown(rows, edges, parts)
-    tones = np.array([row.tone for row in rows], np.uint8)
-    painted, body = paint(cells, tones)
-    for y, row in enumerate(rows):
+    cells, stack = _shown(rows, edges, parts, stack)
+    rows = stack.rows
+    painted, body = paint(cells, stack.tones)
+    for y in stack.own:
+        row = rows[y]
         if isinstance(row, CounterRow):
             own = row.paint(cells.row(y))
             painted.glyphs[y], painted.codes[y], body[y] = own.glyphs, own.codes, False
     dots = _held_back(rows, edges, cells)
-    drawing = _Drawing(cells, tones, painted, body, cells.family)
+    drawing = _Drawing(cells, stack.tones, painted, body, cells.family)
     budget = int(BYTES_PER_CELL * port.cells * len(rows)) - _dots_cost(dots)
-    drawing.keep(budget, _spared(rows))
+    drawing.keep(budget, stack.own)
     # Of a row that is several lines high, the first alone says what its bars are.
     lower = [y for y, (part, _) in enumerate(parts) if part]
     if lower:
@@ -88,27 +97,25 @@ def draw_frame(
     write_names(painted.glyphs, body, rows, cells, drawing.family, name_of)
     if dots is not None:
         painted.glyphs[dots] = _DOT
-    return Frame(tuple(rows), cells, painted)
+    return Frame(stack, cells, painted)
 
 
 def _shown(
-    rows: Sequence[Row], edges: Int64, parts: Sequence[tuple[int, int]]
-) -> tuple[Cells, Sequence[Row]]:
+    rows: Sequence[Row], edges: Int64, parts: Sequence[tuple[int, int]], stack: Stack | None
+) -> tuple[Cells, Stack]:
     """What the cells of each line show, and the rows as they are drawn there."""
-    if not any(count > 1 for _, count in parts):
-        return rasterise(rows, edges), rows
-    from whichlayer.tui.tall import cells_part, row_part
+    tall = any(count > 1 for _, count in parts)
+    if tall:
+        from whichlayer.tui.tall import cells_part, row_part
 
-    rows = [row_part(row, *place) for row, place in zip(rows, parts, strict=True)]
-    cells = rasterise(rows, edges)
-    for y, place in enumerate(parts):
-        cells.put(y, cells_part(rows[y], cells.row(y), *place))
-    return cells, rows
-
-
-def _spared(rows: Sequence[Row]) -> Bool:
-    """Counters have no detail to leave out."""
-    return np.array([isinstance(row, CounterRow) for row in rows], np.bool_)
+        rows = [row_part(row, *place) for row, place in zip(rows, parts, strict=True)]
+    if stack is None or stack.rows != tuple(rows):
+        stack = Stack(rows)
+    cells = rasterise(stack, edges)
+    if tall:
+        for y, place in enumerate(parts):
+            cells.put(y, cells_part(rows[y], cells.row(y), *place))
+    return cells, stack
 
 
 @dataclass(slots=True)
@@ -121,10 +128,15 @@ class _Drawing:
     body: Bool
     family: UInt8
 
-    def keep(self, budget: int, spared: Bool) -> None:
-        """Draw rows more plainly until all together keep the budget."""
+    def keep(self, budget: int, spared: Sequence[int]) -> None:
+        """Draw rows more plainly until all together keep the budget, some of them apart.
+
+        Counters are spared: they have no detail to leave out.
+        """
         costs = find_runs(self.painted).costs()
-        dear = self._dear(costs, budget, spared)
+        if int(costs.sum()) <= budget:
+            return
+        dear = _dear(costs, budget, spared)
         if not len(dear):
             return
         part = self.cells.take(dear)
@@ -134,7 +146,7 @@ class _Drawing:
             painted, body = paint(part, self.tones[dear], shapes_of(part, coarse=True))
             self._put(dear, painted, body)
             costs[dear] = find_runs(painted).costs()
-            dear = self._dear(costs, budget, spared)
+            dear = _dear(costs, budget, spared)
             if not len(dear):
                 return
             part = self.cells.take(dear)
@@ -144,15 +156,18 @@ class _Drawing:
         self.family = self.family.copy()
         self.family[dear] = family
 
-    def _dear(self, costs: Int64, budget: int, spared: Bool) -> NDArray[np.intp]:
-        """The rows that take more than their part, where all together take too much."""
-        if int(costs.sum()) <= budget:
-            return np.zeros(0, np.intp)
-        return np.flatnonzero((costs > fair_part(costs.tolist(), budget)) & ~spared)
-
     def _put(self, rows: NDArray[np.intp], painted: Painted, body: Bool) -> None:
         self.painted.glyphs[rows], self.painted.codes[rows] = painted.glyphs, painted.codes
         self.body[rows] = body
+
+
+def _dear(costs: Int64, budget: int, spared: Sequence[int]) -> NDArray[np.intp]:
+    """The rows that take more than their part, where all together take too much."""
+    if int(costs.sum()) <= budget:
+        return np.zeros(0, np.intp)
+    above = costs > fair_part(costs.tolist(), budget)
+    above[list(spared)] = False
+    return np.flatnonzero(above)
 
 
 def _held_back(rows: Sequence[Row], edges: Int64, cells: Cells) -> Bool | None:

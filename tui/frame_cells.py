@@ -2,8 +2,7 @@
 
 What a frame costs depends on its cells, not on the slices: each row is searched once for the
 edges of the cells, and prefix sums give the exact busy time between them. All that follows is
-arithmetic on arrays of rows times cells. Every edge is int64, as the columns are: a float64 edge
-would make ``searchsorted`` convert the whole column on each call.
+arithmetic on arrays of rows times cells.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whichlayer.tui.frame_families import Edges, commonest
+from whichlayer.tui.frame_search import Stack
 
 if TYPE_CHECKING:
     from whichlayer.tui.raster import Row
@@ -27,10 +27,6 @@ Bool = NDArray[np.bool_]
 
 #: Steps in which a cell shows its busy share: eighths, as the block characters do.
 FULL = 8
-
-
-#: Long rows have a signpost at every so many slices, a power of two.
-SIGNPOST = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +65,21 @@ class Cells:
             self.first[rows], self.last[rows], self.from_left[rows],
         )  # fmt: skip
 
+    def spread(self, rows: int, places: list[int]) -> Cells:
+        """So many rows, these among them at their places; nothing is in the others."""
+        shape = (rows, self.level.shape[1])
+        wide = Cells(
+            np.zeros(shape, np.int64), np.zeros(shape, np.uint8), np.zeros(shape, np.uint8),
+            np.zeros(shape, np.int64), np.full(shape, -1, np.int32), np.full(shape, -1, np.int32),
+            np.zeros((rows, shape[1] + 1), np.bool_),
+        )  # fmt: skip
+        if places:
+            wide.busy_ns[places], wide.level[places] = self.busy_ns, self.level
+            wide.family[places], wide.count[places] = self.family, self.count
+            wide.first[places], wide.last[places] = self.first, self.last
+            wide.from_left[places] = self.from_left
+        return wide
+
     def put(self, y: int, row: Cells) -> None:
         """Take a row that was worked out by itself."""
         self.busy_ns[y], self.level[y], self.family[y] = row.busy_ns, row.level, row.family
@@ -76,17 +87,32 @@ class Cells:
         self.from_left[y] = row.from_left
 
 
-def rasterise(rows: Sequence[Row], edges: Int64) -> Cells:
+def rasterise(rows: Sequence[Row] | Stack, edges: Int64) -> Cells:
     """Work out what the cells of some rows show.
 
     Args:
-        rows: from top to bottom.
+        rows: from top to bottom; prepared where many frames are drawn of them.
         edges: int64 (cells + 1,), strictly increasing; the same for all rows.
 
     Returns:
         Arrays of the shape (rows, cells).
     """
-    found = _looked_up(rows, edges)
+    stack = rows if isinstance(rows, Stack) else Stack(rows)
+    cells = _plain_cells(stack, edges)
+    if len(stack.shown) < len(stack.rows):
+        cells = cells.spread(len(stack.rows), stack.shown)
+        for y in stack.own:
+            cells.put(y, stack.rows[y].cells(edges))
+    return cells
+
+
+def _plain_cells(stack: Stack, edges: Int64) -> Cells:
+    """The cells of the rows that have slices."""
+    if not stack.plain:
+        none = np.zeros((0, len(edges) - 1), np.int64)
+        few, small = none.astype(np.int32), none.astype(np.uint8)
+        return Cells(none, small, small, none, few, few, np.zeros((0, len(edges)), np.bool_))
+    found = _looked_up(stack, edges)
     begun, over = found.begun, found.over
     from_left = over > 0
     worked = found.done - over
@@ -95,78 +121,44 @@ def rasterise(rows: Sequence[Row], edges: Int64) -> Cells:
     carried = from_left[:, :-1]
     any_started = started > 0
     count = started + carried
-    held = found.held[:, :-1]
-    first = np.where(carried, held, np.where(any_started, begun[:, :-1], -1))
-    last = np.where(any_started, begun[:, 1:] - 1, first)
-    level = (busy / (edges[1:] - edges[:-1]) * FULL + 0.5).astype(np.uint8)
-    np.maximum(level, count > 0, out=level)
-    family = np.where(any_started, found.latest[:, 1:], found.running[:, :-1])
-    commonest(rows, found, count, family)
-    cells = Cells(
+    first, last = begun[:, :-1] - carried, begun[:, 1:] - 1
+    family = found.latest[:, 1:].copy()
+    for y in stack.overlapping:
+        held = found.held[y, :-1]
+        first[y] = np.where(carried[y], held, begun[y, :-1])
+        np.copyto(last[y], held, where=~any_started[y])
+        np.copyto(family[y], found.running[y, :-1], where=~any_started[y])
+    empty = count == 0
+    first[empty] = last[empty] = -1
+    share = busy / (edges[1:] - edges[:-1])
+    share *= FULL
+    share += 0.5
+    level = share.astype(np.uint8)
+    np.maximum(level, ~empty, out=level)
+    commonest(stack, found, count, family)
+    return Cells(
         busy, level, family, count, first.astype(np.int32), last.astype(np.int32), from_left
     )
-    for y, row in enumerate(rows):
-        if row.has_own_cells:
-            cells.put(y, row.cells(edges))
-    return cells
 
 
-def _search(rows: Sequence[Row], shown: Sequence[int], edges: Int64, begun: Int64) -> None:
-    """Count the slices of some rows that begin before each edge: ``begun`` is written to."""
-    long: list[int] = []
-    for y in shown:
-        signposts = rows[y].signposts
-        if signposts is None:
-            begun[y] = rows[y].start_ns.searchsorted(edges)
-        else:
-            begun[y] = signposts.searchsorted(edges)
-            long.append(y)
-    if not long:
-        return
-    # From the last signpost before the edge to the last slice before it, by halves.
-    last = (begun[long] - 1) * SIGNPOST
-    none = last < 0
-    np.maximum(last, 0, out=last)
-    start = np.empty_like(last)
-    step = SIGNPOST // 2
-    while step:
-        ahead = last + step
-        for place, y in enumerate(long):
-            rows[y].start_ns.take(ahead[place], out=start[place], mode="clip")
-        last += (start < edges) * step
-        step //= 2
-    lengths = np.array([len(rows[y]) for y in long])[:, None]
-    np.minimum(last, lengths - 1, out=last)
-    last += 1
-    last[none] = 0
-    begun[long] = last
-
-
-def _looked_up(rows: Sequence[Row], edges: Int64) -> Edges:
-    """Where the edges of all cells lie in each row."""
-    shape = (len(rows), len(edges))
-    begun, reach, done = (np.zeros(shape, np.int64) for _ in range(3))
-    latest = np.zeros(shape, np.uint8)
-    overlapping: list[int] = []
-    shown = [y for y, row in enumerate(rows) if not row.has_own_cells and len(row)]
-    _search(rows, shown, edges, begun)
-    for y in shown:
-        row, at = rows[y], begun[y]
-        row.busy_before.take(at, out=done[y], mode="clip")
-        at = at - 1  # clipped to the first slice where none has begun, which ``begun`` tells
-        row.reach.take(at, out=reach[y], mode="clip")
-        row.family.take(at, out=latest[y], mode="clip")
-        if row.holder is not None:
-            overlapping.append(y)
-    over = reach - edges
+def _looked_up(stack: Stack, edges: Int64) -> Edges:
+    """Where the edges of all cells lie in each row that has slices."""
+    begun = stack.begun(edges)
+    held = begun - 1
+    some = bool(begun[:, 0].all())
+    # Of the first slice where none has begun, which ``begun`` tells.
+    at = held if some else np.maximum(held, 0)
+    over = stack.reach.take(at)
+    over -= edges
     np.maximum(over, 0, out=over)
-    over *= begun > 0
-    held, running = begun - 1, latest
-    if overlapping:
+    if not some:
+        over *= begun > 0
+    latest = running = stack.family.take(at)
+    if stack.overlapping:
         running = latest.copy()
-        for y in overlapping:
-            holder = rows[y].holder
-            assert holder is not None
-            held[y] = holder.take(held[y], mode="clip")
-            running[y] = rows[y].family.take(held[y], mode="clip")
-    return Edges(edges, begun, over, done, held, latest, running)
+        for y in stack.overlapping:
+            row = stack.plain[y]
+            assert row.holder is not None
+            held[y] = row.holder.take(held[y], mode="clip")
+            running[y] = row.family.take(held[y], mode="clip")
+    return Edges(edges, begun, over, stack.busy_before.take(begun), held, latest, running)

@@ -92,7 +92,7 @@ class Runs:
     def costs(self) -> NDArray[np.int64]:
         """Bytes of each row on a terminal with 256 colours."""
         glyphs = np.atleast_2d(self.painted.glyphs)
-        wide = np.count_nonzero(glyphs > 127, axis=1)
+        wide = (glyphs > 127).sum(axis=1)
         return np.asarray(np.diff(self.bounds) * RUN_BYTES + glyphs.shape[1] + 2 * wide)
 
 
@@ -106,6 +106,8 @@ def find_runs(painted: Painted) -> Runs:
     changes[::cells] = True
     starts = np.flatnonzero(changes)
     code = flat[starts]
+    if not len(code) or code.min() > BLANK_MARKED:  # nothing can be joined
+        return Runs(painted, starts, code, _bounds(starts, len(flat), cells))
     opens = starts % cells == 0
     ground = _GROUNDS.take(code, mode="clip")
     wanted = ground + 2
@@ -124,5 +126,9 @@ def find_runs(painted: Painted) -> Runs:
     kept = opens
     kept[1:] |= joined[1:] != joined[:-1]
     starts = starts[kept]
-    bounds = np.searchsorted(starts, np.arange(0, len(flat) + 1, cells))
-    return Runs(painted, starts, joined[kept], bounds)
+    return Runs(painted, starts, joined[kept], _bounds(starts, len(flat), cells))
+
+
+def _bounds(starts: Places, size: int, cells: int) -> Places:
+    """The first run of each row, and how many there are."""
+    return starts.searchsorted(np.arange(0, size + 1, cells))

@@ -2,14 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import repeat
+from typing import Any
 
 import numpy as np
 from rich.segment import Segment
 from rich.style import Style
+from textual.cache import FIFOCache
 from textual.strip import Strip
 
 from whichlayer.tui.frame_runs import Painted, Places, find_runs
+
+#: What a strip keeps of one sort of its parts.
+_KEPT = 4
+
+
+class Line(Strip):
+    """A strip that makes what Textual keeps beside it when that is first asked for.
+
+    Most lines of a frame are written once and never cropped or filtered: seven empty caches
+    each would take longer to make than the line itself.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, segments: list[Segment], cell_length: int) -> None:
+        """Take the segments, which nobody else may change, and how many cells they take."""
+        self._segments = segments
+        self._cell_length = cell_length
+        self._render_cache = self._link_ids = self._cell_count = None
+
+    def __getattr__(self, name: str) -> FIFOCache[Any, Any]:
+        if not name.endswith("_cache"):
+            raise AttributeError(name)
+        cache: FIFOCache[Any, Any] = FIFOCache(_KEPT)
+        setattr(self, name, cache)
+        return cache
+
+    def divide(self, cuts: Iterable[int]) -> Sequence[Strip]:
+        """The parts between some cells: the line itself where it is not cut."""
+        cuts = list(cuts)
+        return [self] if cuts == [self._cell_length] else super().divide(cuts)
 
 
 class Strips:
@@ -43,8 +77,7 @@ class Strips:
             style_of: the style of a code.
         """
         known = self._known(lines, painted.glyphs.shape[1])
-        alike = (known.glyphs[heights] == painted.glyphs) & (known.codes[heights] == painted.codes)
-        same = alike.all(axis=1).tolist()
+        same = _alike(known, painted, heights)
         places = heights.tolist()
         new = [
             i
@@ -78,10 +111,23 @@ class Strips:
         runs = find_runs(painted)
         codes = runs.codes.tolist()
         styles = {code: style_of(code) for code in set(codes)}
-        segments = list(map(Segment, runs.texts(), map(styles.__getitem__, codes)))
+        parts = zip(runs.texts(), map(styles.__getitem__, codes), repeat(None))
+        segments = list(map(tuple.__new__, repeat(Segment), parts))
         bounds = runs.bounds.tolist()
         cells = painted.glyphs.shape[1]
         for place, (at, label) in enumerate(zip(heights, labels, strict=True)):
             mine = [label, *segments[bounds[place] : bounds[place + 1]]]
             self._labels[at] = label
-            self._strips[at] = Strip(mine, label.cell_length + cells)
+            self._strips[at] = Line(mine, label.cell_length + cells)
+
+
+def _alike(known: Painted, painted: Painted, heights: Places) -> list[bool]:
+    """Which lines look as they did before."""
+    everywhere = len(heights) == len(known.codes)
+    codes = known.codes if everywhere else known.codes[heights]
+    same: list[bool] = (codes == painted.codes).all(axis=1).tolist()
+    if any(same):
+        glyphs = known.glyphs if everywhere else known.glyphs[heights]
+        alike = (glyphs == painted.glyphs).all(axis=1).tolist()
+        return [one and other for one, other in zip(same, alike, strict=True)]
+    return same

@@ -11,15 +11,19 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from whichlayer.tui.frame_cells import SIGNPOST, Cells, rasterise
+from whichlayer.tui.frame_cells import Cells, rasterise
+from whichlayer.tui.frame_columns import Memory
 from whichlayer.tui.frame_families import BLOCK
+from whichlayer.tui.frame_search import Grid
 
 Int64 = NDArray[np.int64]
 Int32 = NDArray[np.int32]
 UInt8 = NDArray[np.uint8]
 
-#: Rows of so many slices are searched by signposts: most of the time would go to waiting for memory.
+#: What rows of so many slices need for a frame is made at once.
 _LONG = 1 << 16
+
+_MEMORY = Memory()
 
 #: Float64 adds up whole numbers exactly below this.
 _EXACT = 2**53
@@ -63,14 +67,14 @@ class Row:
             self.busy_before = _prefix(end_ns - start_ns)
         self.recolour(family)
         if len(slices) >= _LONG:  # the first frame is not to wait for it
-            _ = self.signposts
+            _ = self.grid
             if self.holder is None and len(self.codes) > 1:
                 self.family_blocks()
 
     @cached_property
-    def signposts(self) -> Int64 | None:
-        """The start of every sixteenth slice, close together in memory; None for short rows."""
-        return self.start_ns[::SIGNPOST].copy() if len(self) >= _LONG else None
+    def grid(self) -> Grid:
+        """Where instants lie among the slices, roughly; only of a row that has some."""
+        return Grid.over(self.start_ns)
 
     def recolour(self, family: UInt8) -> None:
         """Give every slice another colour class: uint8 (n,)."""
@@ -129,26 +133,30 @@ class Row:
         return rasterise([self], edges).row(0)
 
     def family_blocks(self) -> Int64:
-        """Time of each family before every eighth slice: int64 (n // 8 + 1, codes).
+        """Time of each family before every eighth slice and at the end: int64 (blocks + 1, codes).
 
         Worked out when first asked for; only for rows without overlaps.
         """
         if self._family_times is None:
-            whole = len(self) // BLOCK
+            whole, rest = divmod(len(self), BLOCK)
             length = (self.end_ns - self.start_ns)[: whole * BLOCK]
             family, count = self.family[: whole * BLOCK], len(self.codes)
-            blocks = np.zeros((whole + 1, count), np.int64)
+            blocks = np.zeros((whole + 1 + (rest > 0), count), np.int64)
             if self.busy_before[-1] < _EXACT:
                 number = np.zeros(256, np.intp)
                 number[self.codes] = np.arange(count)
                 place = number[family].reshape(whole, BLOCK)
                 place += count * np.arange(whole)[:, None]
                 sums = np.bincount(place.ravel(), weights=length, minlength=whole * count)
-                blocks[1:] = sums.reshape(whole, count)
+                blocks[1 : whole + 1] = sums.reshape(whole, count)
             else:
                 for place_of, code in enumerate(self.codes.tolist()):
                     mine = np.where(family == code, length, 0).reshape(whole, BLOCK)
-                    blocks[1:, place_of] = mine.sum(axis=1)
+                    blocks[1 : whole + 1, place_of] = mine.sum(axis=1)
+            if rest:
+                for place_of, code in enumerate(self.codes.tolist()):
+                    last = self.family[-rest:] == code
+                    blocks[-1, place_of] = (self.end_ns - self.start_ns)[-rest:][last].sum()
             self._family_times = np.cumsum(blocks, axis=0)
         return self._family_times
 
@@ -178,14 +186,16 @@ class _Overlapping:
 
 def _prefix(length: Int64) -> Int64:
     """Sums of the first i lengths: int64 (n + 1,)."""
-    before = np.zeros(len(length) + 1, dtype=np.int64)
+    before = _MEMORY.room(len(length) + 1)
+    before[0] = 0
     np.cumsum(length, out=before[1:])
     return before
 
 
 def _prefix_of_union(start_ns: Int64, reach: Int64) -> Int64:
     """Covered time up to the end of the first i slices: int64 (n + 1,)."""
-    before = np.zeros(len(start_ns) + 1, dtype=np.int64)
+    before = _MEMORY.room(len(start_ns) + 1)
+    before[0] = 0
     if len(start_ns):
         fresh = start_ns.copy()
         np.maximum(fresh[1:], reach[:-1], out=fresh[1:])

@@ -163,6 +163,6 @@ def test_long_rows_are_ready_for_their_first_frame(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(raster, "_LONG", 3)
     row = row_of([(10 * i, 10 * i + 5, i % 2) for i in range(40)])
     blocks = row._family_times
-    assert "signposts" in row.__dict__ and blocks is not None
+    assert "grid" in row.__dict__ and blocks is not None
     row.cells(np.array([0, 200, 400], np.int64))
     assert row._family_times is blocks

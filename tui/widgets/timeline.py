@@ -19,6 +19,7 @@ from whichlayer.tui.frame import Frame, draw_frame
 from whichlayer.tui.frame_labels import label_of
 from whichlayer.tui.frame_lit import Lit
 from whichlayer.tui.frame_runs import Painted
+from whichlayer.tui.frame_search import Stack
 from whichlayer.tui.frame_strips import Strips
 from whichlayer.tui.lanes import ShownLane, ShownRow
 from whichlayer.tui.messages import LaneFolded, LaneMenuAsked, TimelineResized
@@ -55,6 +56,7 @@ class Timeline(TimePane, can_focus=True):
         self.rows: tuple[ShownRow, ...] = ()
         self.top = 0
         self._frame: Frame | None = None
+        self._stack: Stack | None = None
         self._frame_lines: list[int] = []
         self._strips: dict[int, Strip] = {}
         self._drawn = Strips()
@@ -157,7 +159,7 @@ class Timeline(TimePane, can_focus=True):
     def document_changed(self) -> None:
         """List the rows anew."""
         self._lit.forget_rows()
-        self._colouring = None
+        self._colouring = self._stack = None
         self._drawn.forget()
         self._list_rows()
         self._forget_frame()
@@ -299,17 +301,19 @@ class Timeline(TimePane, can_focus=True):
     def _make_strips(self, index: int, view: View) -> None:
         """Make the strip of a line, and of all others in sight that have none."""
         frame = self._framed(index, view)
-        lines = [line for line in self._frame_lines if line not in self._strips]
-        height_of = {line: y for y, line in enumerate(self._frame_lines)}
-        heights = np.array([height_of[line] for line in lines])
-        painted = Painted(frame.painted.glyphs[heights], frame.painted.codes[heights])
+        places = [y for y, line in enumerate(self._frame_lines) if line not in self._strips]
+        lines, heights = [self._frame_lines[y] for y in places], np.array(places)
+        if len(places) == len(self._frame_lines):
+            painted = frame.painted.copy()
+        else:
+            painted = Painted(frame.painted.glyphs[heights], frame.painted.codes[heights])
         selected = self._selected(view)
         if selected is not None:
             select(painted.codes, selected)
         chained = self._lines_of_chain()
         for place, line in enumerate(lines):
             if self._lit.is_any or line == view.row:
-                self._mark(painted, place, frame, height_of[line], line, view)
+                self._mark(painted, place, frame, places[place], line, view)
             if line in chained:
                 painted.put(place, laid(painted.row(place), chained[line]))
         labels = [self._label(line, view) for line in lines]
@@ -339,7 +343,8 @@ class Timeline(TimePane, can_focus=True):
                 rows = [colouring.row(row) for row in rows]
                 name_of = colouring.name_of
             parts = [(row.part, row.parts) for row in shown]
-            self._frame = draw_frame(rows, view.port, name_of, parts)
+            self._frame = draw_frame(rows, view.port, name_of, parts, self._stack)
+            self._stack = self._frame.stack
             self._frame_lines = lines
         return self._frame
 
