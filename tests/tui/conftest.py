@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.tui.idle import wait_for_idle
 from tests.tui.recording import build_analysis, build_trace
 from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.results import Analysis, GapText, Where
@@ -20,6 +21,20 @@ def _own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setattr(screen_settings, "theme", "")
     monkeypatch.setattr(screen_settings, "ascii_only", False)
+
+
+@pytest.fixture
+def shown_in_time() -> None:
+    """For tests that count pictures or bytes: as many a second as a terminal is sent."""
+
+
+@pytest.fixture(autouse=True)
+def _no_idle_waits(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Applications are waited for as long as they have something to do, and draw it at once."""
+    monkeypatch.setattr("textual.app.wait_for_idle", wait_for_idle)
+    monkeypatch.setattr("textual.pilot.wait_for_idle", wait_for_idle)
+    if "shown_in_time" not in request.fixturenames:
+        monkeypatch.setattr("textual.screen.UPDATE_PERIOD", 1 / 333)
 
 
 @pytest.fixture

@@ -294,6 +294,7 @@ async def test_a_filter_stays_when_more_is_known(screen: Screen) -> None:
     assert app.document.filter is not None and app.document.filter.count == STEPS
 
 
+@pytest.mark.usefixtures("shown_in_time")
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 50)])
 async def test_a_hit_costs_few_bytes(
     trace: Trace, analysis: Analysis, size: tuple[int, int]
