@@ -8,8 +8,9 @@ stream waits for. At most ``QUEUE`` launches may be pending; a further launch ca
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 from tests.simulator.actions import (
     AUTOGRAD,
@@ -95,11 +96,17 @@ class Run:
 
 
 class Engine:
-    """One run of a program without the causes in ``without``."""
+    """One run of a program without the causes in ``without``.
 
-    def __init__(self, program: Program, without: frozenset[str] = frozenset()) -> None:
+    A ``bare`` one notes nothing of the host: only activities, steps and times.
+    """
+
+    def __init__(
+        self, program: Program, without: frozenset[str] = frozenset(), bare: bool = False
+    ) -> None:
         self.program = program
         self.without = without
+        self.bare = bare
         self.run = Run()
         self.now = 0
         self.thread = MAIN
@@ -112,6 +119,21 @@ class Engine:
         self.taken: list[int] = []
         self.correlation = 1000
         self.recording = False
+        self._by_type: dict[type, Callable[[Any], None]] = {
+            Wait: self._wait,
+            Op: self._operator,
+            Launch: self._launch,
+            Frames: self._frames,
+            Note: self._note,
+            Call: self._call,
+            BlockingCopy: self._copy,
+            Join: self._join,
+            Past: self._past,
+            Fetch: self._fetch,
+            On: self._on,
+            Instead: self._instead,
+            Overhead: self._overhead,
+        }
 
     def go(self) -> Run:
         """Run every step; recording begins after the lead."""
@@ -140,49 +162,42 @@ class Engine:
             self._do(node)
 
     def _do(self, node: Node) -> None:
-        if node.cause is not None and node.cause in self.without:
-            return
-        outer = self.state
-        if node.cause is not None and outer == DISPATCH:
-            self.state = node.cause
-        match node:
-            case Wait():
-                self._spend(node.ns)
-            case Op():
-                begin = self.now
-                self._spend(node.front)
-                self._all(node.body)
-                self._spend(node.back)
-                self._slice("cpu_op", node.name, begin, shapes=node.shapes)
-            case Launch():
-                self._launch(node)
-            case Frames():
-                self._frames(node)
-            case Note():
-                begin = self.now
-                self._all(node.body)
-                self._slice(node.role, node.name, begin)
-            case Call():
-                self._call(node)
-            case BlockingCopy():
-                self._copy(node)
-            case Join():
-                self._join(node)
-            case Past():
-                self.past[node.key] = self.streams[COMPUTE]
-                self._runtime("cudaEventRecord", node.ns)
-            case Fetch():
-                self._fetch(node)
-            case On():
-                self._on(node)
-            case Instead():
-                if node.of in self.without:
-                    self._all(node.body)
-            case Overhead():
-                begin = self.now
-                self._spend(node.ns)
-                self._slice("overhead", node.name, begin)
+        cause, outer = node.cause, self.state
+        if cause is not None:
+            if cause in self.without:
+                return
+            if outer == DISPATCH:
+                self.state = cause
+        self._by_type[type(node)](node)
         self.state = outer
+
+    def _wait(self, node: Wait) -> None:
+        self._spend(node.ns)
+
+    def _operator(self, node: Op) -> None:
+        begin = self.now
+        self._spend(node.front)
+        self._all(node.body)
+        self._spend(node.back)
+        self._slice("cpu_op", node.name, begin, shapes=node.shapes)
+
+    def _note(self, node: Note) -> None:
+        begin = self.now
+        self._all(node.body)
+        self._slice(node.role, node.name, begin)
+
+    def _past(self, node: Past) -> None:
+        self.past[node.key] = self.streams[COMPUTE]
+        self._runtime("cudaEventRecord", node.ns)
+
+    def _instead(self, node: Instead) -> None:
+        if node.of in self.without:
+            self._all(node.body)
+
+    def _overhead(self, node: Overhead) -> None:
+        begin = self.now
+        self._spend(node.ns)
+        self._slice("overhead", node.name, begin)
 
     def _frames(self, node: Frames) -> None:
         """Frames begin and end one after the other, as Python enters and leaves them."""
@@ -197,7 +212,8 @@ class Engine:
 
     def _spend(self, ns: int) -> None:
         if ns > 0:
-            self.run.host.append((self.now, self.now + ns, self.state))
+            if not self.bare:
+                self.run.host.append((self.now, self.now + ns, self.state))
             self.now += ns
 
     def _until(self, instant: int) -> None:
@@ -212,7 +228,7 @@ class Engine:
         category: str = "",
         shapes: tuple[tuple[int, ...], ...] = (),
     ) -> None:
-        if self.recording and begin >= self.run.recording_start:
+        if self.recording and not self.bare and begin >= self.run.recording_start:
             self.run.slices.append(
                 Slice(role, name, self.thread, begin, self.now, correlation, category, shapes)
             )
@@ -323,6 +339,6 @@ class Engine:
         self.state = outer
 
 
-def run(program: Program, without: frozenset[str] = frozenset()) -> Run:
-    """Run a program without some of its causes."""
-    return Engine(program, without).go()
+def run(program: Program, without: frozenset[str] = frozenset(), bare: bool = False) -> Run:
+    """Run a program without some of its causes; a bare run notes nothing of the host."""
+    return Engine(program, without, bare).go()

@@ -19,17 +19,24 @@ WAITED_NS = 1_000_000
 """A batch that a thread waited for less than this was there: the call is slow Python."""
 
 
-def removed_runs(case: Case, program: Program, cause: str) -> tuple[Run, Run]:
-    """The program without a cause, and without all that its recording cannot tell from it."""
+def removed_runs(case: Case, program: Program, cause: str, recorded: Workers) -> tuple[Run, Run]:
+    """The program without a cause, and without all that its recording cannot tell from it.
+
+    Args:
+        case: the program's.
+        program: to run.
+        cause: taken away.
+        recorded: what :func:`workers_of` tells of the program.
+    """
     dispatch = frozenset({BOUND}) if cause == BOUND else frozenset()
     gone = frozenset({cause}) - dispatch
     true = Later(program, gone, dispatch, frozenset()).go()
     alike = told_alike(case, program, cause)
     if cause == BOUND:
-        return true, Told(case, program, frozenset(), alike, frozenset()).go()
+        return true, Told(case, program, frozenset(), alike, frozenset(), recorded).go()
     hidden = alike & EXPOSED
     without = (alike - hidden) | (frozenset({ASYNC}) if "h2d-pageable" in hidden else frozenset())
-    return true, Told(case, program, without, frozenset(), hidden).go()
+    return true, Told(case, program, without, frozenset(), hidden, recorded).go()
 
 
 def told_alike(case: Case, program: Program, cause: str) -> frozenset[str]:
@@ -65,7 +72,7 @@ class Later(Engine):
         free: frozenset[str],
         hidden: frozenset[str],
     ) -> None:
-        super().__init__(program)
+        super().__init__(program, bare=True)
         self._later, self._free, self._hidden = without, free, hidden
 
     def _start_recording(self) -> None:
@@ -95,10 +102,9 @@ class Told(Later):
         without: frozenset[str],
         free: frozenset[str],
         hidden: frozenset[str],
+        recorded: Workers,
     ) -> None:
         super().__init__(program, without, free, hidden)
-        recorded = _Workers(program)
-        recorded.go()
         self._waits, self._ready = recorded.waits, recorded.ready
         self._shown = case.recording.loader or case.recording.stacks
 
@@ -111,11 +117,11 @@ class Told(Later):
         self._spend(node.ns)
 
 
-class _Workers(Engine):
+class Workers(Engine):
     """The program as it is, with a note of when each batch was there."""
 
     def __init__(self, program: Program) -> None:
-        super().__init__(program)
+        super().__init__(program, bare=True)
         self.waits: dict[int, int] = {}
         self.ready: dict[int, int] = {}
 
@@ -124,3 +130,10 @@ class _Workers(Engine):
         super()._fetch(node)
         self.ready[node.index] = self.now - node.ns
         self.waits[node.index] = max(self.now - node.ns - begin, 0)
+
+
+def workers_of(program: Program) -> Workers:
+    """When the batches of a program as it is were there."""
+    found = Workers(program)
+    found.go()
+    return found

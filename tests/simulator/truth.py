@@ -139,13 +139,13 @@ def find_truth(program: Program, recording: Recording) -> tuple[Run, Truth]:
     """Run a program as it is, without all of its causes and without each of them."""
     causes = sorted(program.causes - {BOUND})
     full = run(program)
-    clean = run(program, frozenset(causes)) if causes else full
-    single = {c: run(program, frozenset({c})) for c in causes}
+    clean = run(program, frozenset(causes), bare=True) if causes else full
+    single = {c: _without(program, c) if len(causes) > 1 else clean for c in causes}
     if "h2d-pageable" in causes:
-        single[ASYNC] = run(program, frozenset({ASYNC}))
+        single[ASYNC] = _without(program, ASYNC)
     without = dict(single)
     if BOUND in program.causes:
-        without[BOUND] = run(program, frozenset({BOUND}))
+        without[BOUND] = _without(program, BOUND)
     recovered = {c: full.end - r.end for c, r in without.items()}
     shorter = {c: _recorded(full) - _recorded(r) for c, r in without.items()}
     explain = _Explain(
@@ -153,6 +153,10 @@ def find_truth(program: Program, recording: Recording) -> tuple[Run, Truth]:
     )
     end = full.steps[-1][1] if recording.steps else max(a.end for a in full.activities)
     return full, Truth(tuple(explain.all(end)), recovered, shorter)
+
+
+def _without(program: Program, cause: str) -> Run:
+    return run(program, frozenset({cause}), bare=True)
 
 
 def _recorded(run: Run) -> int:

@@ -21,7 +21,7 @@ import pytest
 from tests.simulator.cases import Case, alone, mixed
 from tests.simulator.engine import Run
 from tests.simulator.played import played
-from tests.simulator.removals import removed_runs
+from tests.simulator.removals import removed_runs, workers_of
 from tests.support.replaying import replayer_of
 from whichlayer.analysis.replay.causes import NOT_REPLAYED
 
@@ -76,12 +76,12 @@ def gains(case: Case) -> Iterator[Gain]:
     replayer = replayer_of(analysis)
     window = analysis.window.end_ns - analysis.window.start_ns
     steps = case.recording.steps
-    gaps = analysis.gaps
+    gaps, workers = analysis.gaps, workers_of(program)
     for cause in sorted(program.causes - NOT_REPLAYED - {"covered-sync"}):
         mine = gaps.cause == gaps.rule_ids.index(cause)
         if int((gaps.end_ns - gaps.start_ns)[mine].sum()) < LEAST_SHARE * window:
             continue
-        runs = removed_runs(case, program, cause)
+        runs = removed_runs(case, program, cause, workers)
         true, knowable = (length(full, steps) - length(run, steps) for run in runs)
         yield Gain(case, cause, window, replayer.without_cause(cause, gaps), true, knowable)
 
