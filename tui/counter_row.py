@@ -35,11 +35,12 @@ class CounterRow(Row):
         value: float64 (n,), NaN where the file holds no number.
         lowest, highest: of the finite values; NaN where there are none.
         base, top: values at the bottom and at the top of the row.
-        is_above: a line of a row that has others below it, see :meth:`part`.
+        is_above, is_below: a line of a row that has others below or above it, see :meth:`part`.
     """
 
     has_own_cells = True
     is_above = False
+    is_below = False
 
     def __init__(self, time_ns: Int64, value: Float64, until_ns: int, tone: int = 0) -> None:
         """Take samples sorted by time; the last one holds until ``until_ns``."""
@@ -122,7 +123,7 @@ class CounterRow(Row):
             found = self._parts[part, parts] = copy(self)
             height = self.top / parts - self.base / parts
             found.base, found.top = (self.base + height * (parts - 1 - part + i) for i in (0, 1))
-            found.is_above = part < parts - 1
+            found.is_above, found.is_below = part < parts - 1, part > 0
         return found
 
     def _inside(self, edges: Int64) -> tuple[Int64, Int64]:

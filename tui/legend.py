@@ -72,9 +72,11 @@ def legend_of(
     """
     codes = codes_by(document, by)
     parts: dict[str, list[tuple[Int64, Int64]]] = {}
+    counted: set[Row] = set()
     for lane, row in rows:
-        if isinstance(row, CounterRow | InstantRow) or not len(row):
-            continue
+        if isinstance(row, CounterRow | InstantRow) or not len(row) or row in counted:
+            continue  # a row may have several lines
+        counted.add(row)
         title = "GPU rows" if lane.group in ("gpu", "note") else "host rows"
         parts.setdefault(title, []).append(_in_sight(row, port))
     sections = []

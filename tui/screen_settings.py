@@ -24,10 +24,12 @@ class ScreenSettings:
     Attributes:
         theme: full name of a theme, or empty.
         ascii_only: everything is drawn with ASCII alone, whatever the terminal takes.
+        letters: bars without a name carry a letter, whatever colours the terminal has.
     """
 
     theme: str = ""
     ascii_only: bool = False
+    letters: bool = False
 
 
 screen_settings = ScreenSettings()
@@ -46,6 +48,7 @@ def apply_screen(config: Config) -> None:
     theme = config.text("screen", "theme")
     screen_settings.theme = f"{THEME_PREFIX}{theme}" if theme else ""
     screen_settings.ascii_only = config.value("screen", "ascii") is True
+    screen_settings.letters = config.value("screen", "letters") is True
     colours = config.text("screen", "colours")
     if colours == "none":
         os.environ["NO_COLOR"] = "1"

@@ -19,4 +19,9 @@ def theme_of(colours: Colours) -> Theme:
         surface=colours.surface,
         panel=colours.surface,
         dark=colours.dark,
+        variables={
+            "text-muted": colours.dim,
+            "text-disabled": colours.dim,
+            "surface-lighten-2": colours.faint,
+        },
     )

@@ -81,6 +81,8 @@ TABLE: Final = (
     Setting(("screen",), "colours", "256, 16 or \"none\"",
         "how many colours the terminal is given; else what it says it has"),
     Setting(("screen",), "ascii", "true or false", "true: the screen is drawn with ASCII alone"),
+    Setting(("screen",), "letters", "true or false",
+        "true: bars without a name carry a letter in every colour mode"),
     Setting(("keys",), "<action>", "a key, or a list of keys",
         "what does this, in place of its own keys"),
 )  # fmt: skip
@@ -142,6 +144,7 @@ _KINDS: dict[Path, Kind] = {
     ("check", "no_finding"): kinds.each(_no_finding, "rules"),
     ("screen", "colours"): kinds.one_of(COLOURS, "number of colours"),
     ("screen", "ascii"): kinds.flag,
+    ("screen", "letters"): kinds.flag,
 }
 
 

@@ -133,7 +133,7 @@ async def test_the_legend_tells_what_is_in_sight_with_its_share(
         assert isinstance(app.screen, LegendScreen)
         lines = app.screen.text.splitlines()
         # 3 products of 300 us, 3 additions of 150 us, 3 collectives of 150 us.
-        shares = {words[0]: words[-4:] for line in lines[1:4] if (words := line.split())}
+        shares = {words[0]: words[-4:] for line in lines[1:4] if (words := line[4:].split())}
         assert shares["matmul"] == ["50.0", "%", "900.0", "µs"]
         assert shares["pointwise"] == shares["collective"] == ["25.0", "%", "450.0", "µs"]
         await pilot.press("K")
@@ -202,3 +202,10 @@ async def test_a_picture_that_cannot_be_written_is_said(
     async with screen_of(trace, analysis) as (app, pilot):
         await pilot.press("P")
         assert text_of(app, "footer")[0].strip() == "no picture: Permission denied"
+
+
+def test_a_row_of_several_lines_is_counted_once(document: Document) -> None:
+    rows = [(lane, lane.row(0)) for lane in document.lanes if lane.group == "gpu"]
+    port = Viewport.over(0, 3_000_000, 100)
+    once, twice = (legend_of(document, rows * times, port, ColourBy.NAME) for times in (1, 2))
+    assert once == twice != ()

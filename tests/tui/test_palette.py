@@ -14,6 +14,7 @@ from whichlayer.tui.palette import (
     HIT_GLYPH,
     Palette,
     bar_code,
+    contrast,
     glyph_code,
     lit_code,
     mixed,
@@ -24,18 +25,6 @@ from whichlayer.tui.slots import SLOTS
 #: The sixteen colours as Rich takes them to be.
 ANSI = [tuple(STANDARD_PALETTE[number]) for number in range(16)]
 EVERY = [DARK, LIGHT, DARK_16, LIGHT_16]
-
-
-def luminance(colour: str) -> float:
-    """Relative luminance as WCAG 2 defines it."""
-    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-def contrast(one: str, other: str) -> float:
-    low, high = sorted((luminance(one), luminance(other)))
-    return (high + 0.05) / (low + 0.05)
 
 
 @pytest.mark.parametrize("colours", EVERY)

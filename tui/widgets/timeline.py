@@ -47,7 +47,8 @@ class Timeline(TimePane, can_focus=True):
     HELP = (
         "Each row is a stream, or a depth of calls on a thread. A bar is one slice; where "
         "slices are narrower than a column, the height tells how busy it is, in the colour of "
-        "what takes most of it."
+        "what takes most of it. Without colours, with sixteen or in ASCII a letter begins what has "
+        "no name (K lists them), a capital where half of the cell or more is busy."
     )
 
     def __init__(self, *, id: str | None = None) -> None:
@@ -345,8 +346,16 @@ class Timeline(TimePane, can_focus=True):
             parts = [(row.part, row.parts) for row in shown]
             self._frame = draw_frame(rows, view.port, name_of, parts, self._stack)
             self._stack = self._frame.stack
+            if self.palette.letters:
+                self._write_letters(self._frame)
             self._frame_lines = lines
         return self._frame
+
+    @staticmethod
+    def _write_letters(frame: Frame) -> None:
+        from whichlayer.tui.slot_letters import write_letters
+
+        write_letters(frame.painted, frame.cells, frame.rows)
 
     def _coloured(self, document: Document) -> Colouring:
         if self._colouring is None:
