@@ -19,6 +19,7 @@ from whichlayer.analysis.trace.columns import Trace
 from whichlayer.tui import travel
 from whichlayer.tui.app import WhichlayerApp
 from whichlayer.tui.keys import Key, current_keys, footer_hints
+from whichlayer.tui.view import View
 from whichlayer.tui.widgets.footer import Footer
 
 US = 1000
@@ -171,30 +172,75 @@ def test_no_key_is_without_a_promise() -> None:
     assert set(EFFECTS) == {key.id for key in current_keys()}
 
 
-@pytest.mark.parametrize("key", current_keys(), ids=lambda key: key.id)
+#: What a view holds, or a sheet that can be closed: the next key can begin where this one did.
+ONE_AFTER_ANOTHER = (
+    "port", "cursor", "row", "selection", "anchor", "folds", "order", "rows", "sheet", "prompt",
+)  # fmt: skip
+
+
+def shares_a_screen(what: str, before_it: tuple[str, ...]) -> bool:
+    """Whether other keys can be tried on the screen on which this one was."""
+    return what in ONE_AFTER_ANOTHER and not {"tab", "underscore"} & {*before_it}
+
+
+async def begin(app: WhichlayerApp, pilot: Pilot[int], view: View) -> None:
+    """Look at this, without a sheet, a prompt or a panel in front."""
+    for _ in range(3):
+        if len(app.screen_stack) > 1 or app.prompt is not None:
+            await pilot.press("escape")
+            await settled(app, pilot)
+    assert len(app.screen_stack) == 1 and app.prompt is None, "a sheet cannot be left"
+    app.query_one("#timeline").focus()
+    app.look_at(view, noted=False)
+    await settled(app, pilot)
+
+
+async def changes(app: WhichlayerApp, pilot: Pilot[int], key: Key, name: str, folder: Path) -> bool:
+    """Whether a key changes what it is there to change."""
+    before_it, what = EFFECTS[key.id]
+    await pilot.press(*before_it)
+    await settled(app, pilot)
+    if what == "written":
+        app.shown.note(0, 0, next(iter(app.query_one(Footer).render_lines(_ONE))))
+        app.shown._lines[10_000] = {}
+    before = state(app, folder)
+    await pilot.press(name)
+    await settled(app, pilot)
+    return state(app, folder)[what] != before[what]
+
+
+@pytest.mark.parametrize(
+    "key", [key for key in current_keys() if not shares_a_screen(EFFECTS[key.id][1], EFFECTS[key.id][0])],
+    ids=lambda key: key.id,
+)  # fmt: skip
 async def test_a_key_does_what_it_is_there_for(
     key: Key, trace: Trace, analysis: Analysis, folder: Path
 ) -> None:
-    before_it, what = EFFECTS[key.id]
     for name in key.keys:
         async with screen_of(trace, analysis, MEDIUM) as (app, pilot):
             app.find_start = lambda run: run()
             app.look_at(replace(view_of(app), cursor_ns=1_500 * US), noted=False)
-            await pilot.press(*before_it)
-            await settled(app, pilot)
-            if what == "written":
-                app.shown.note(0, 0, next(iter(app.query_one(Footer).render_lines(_ONE))))
-                app.shown._lines[10_000] = {}
-            before = state(app, folder)
-            await pilot.press(name)
-            await settled(app, pilot)
-            after = state(app, folder)
-            assert after[what] != before[what], name
+            assert await changes(app, pilot, key, name, folder), name
 
 
-from textual.geometry import Region
+@pytest.mark.parametrize("what", ONE_AFTER_ANOTHER)
+async def test_keys_do_what_they_are_there_for_from_the_same_view(
+    what: str, trace: Trace, analysis: Analysis, folder: Path
+) -> None:
+    tried, without = 0, []
+    async with screen_of(trace, analysis, MEDIUM) as (app, pilot):
+        app.find_start = lambda run: run()
+        view = replace(view_of(app), cursor_ns=1_500 * US)
+        for key in current_keys():
+            before_it, changed = EFFECTS[key.id]
+            if changed == what and shares_a_screen(what, before_it):
+                for name in key.keys:
+                    tried += 1
+                    await begin(app, pilot, view)
+                    if not await changes(app, pilot, key, name, folder):
+                        without.append(f"{key.id} ({name})")
+    assert tried and not without
 
-_ONE = Region(0, 0, 20, 1)
 
 Act = Callable[[WhichlayerApp, Pilot[int]], Awaitable[object]]
 
@@ -320,9 +366,8 @@ VIEW_ACTS: tuple[tuple[str, ...], ...] = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("keys", VIEW_ACTS, ids="-".join)
 async def test_every_act_on_the_view_is_undone_and_done_again(
-    keys: tuple[str, ...], trace: Trace, analysis: Analysis
+    trace: Trace, analysis: Analysis
 ) -> None:
     def shown(app: WhichlayerApp) -> tuple[object, ...]:
         view = view_of(app)
@@ -330,20 +375,22 @@ async def test_every_act_on_the_view_is_undone_and_done_again(
 
     async with screen_of(trace, analysis, MEDIUM) as (app, pilot):
         port = view_of(app).port.to(700 * US, 2_300 * US)
-        app.look_at(replace(view_of(app), port=port, cursor_ns=1_500 * US), noted=False)
-        await pilot.press(*keys[:-1])
-        await pilot.pause()
-        before = shown(app)
-        await pilot.press(keys[-1])
-        await pilot.pause()
-        after = shown(app)
-        assert after != before
-        await pilot.press("z")
-        await pilot.pause()
-        assert shown(app) == before
-        await pilot.press("Z")
-        await pilot.pause()
-        assert shown(app) == after
+        first = replace(view_of(app), port=port, cursor_ns=1_500 * US)
+        for keys in VIEW_ACTS:
+            await begin(app, pilot, first)
+            await pilot.press(*keys[:-1])
+            await pilot.pause()
+            before = shown(app)
+            await pilot.press(keys[-1])
+            await pilot.pause()
+            after = shown(app)
+            assert after != before, keys
+            await pilot.press("z")
+            await pilot.pause()
+            assert shown(app) == before, keys
+            await pilot.press("Z")
+            await pilot.pause()
+            assert shown(app) == after, keys
 
 
 async def test_a_selection_drawn_with_the_mouse_is_one_act(
