@@ -6,6 +6,7 @@ import importlib
 import pkgutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 
 import whichlayer.analysis.reader
 from whichlayer.analysis.reader.progress import Report
@@ -32,8 +33,13 @@ class TraceFormat:
 def trace_formats() -> Iterator[TraceFormat]:
     """Every format, by the name of its module."""
     package = whichlayer.analysis.reader
-    for info in sorted(pkgutil.iter_modules(package.__path__), key=lambda info: info.name):
-        if info.name.startswith("read_"):
-            module = importlib.import_module(f"{package.__name__}.{info.name}")
-            if isinstance(module.FORMAT, TraceFormat):
-                yield module.FORMAT
+    for name in _modules():
+        module = importlib.import_module(f"{package.__name__}.{name}")
+        if isinstance(module.FORMAT, TraceFormat):
+            yield module.FORMAT
+
+
+@cache
+def _modules() -> tuple[str, ...]:
+    found = (info.name for info in pkgutil.iter_modules(whichlayer.analysis.reader.__path__))
+    return tuple(sorted(name for name in found if name.startswith("read_")))

@@ -13,12 +13,14 @@ from typing import Final
 _LARGE_BLOCK: Final = (1 << 25) - (1 << 16)
 
 
+@cache
 def keep_freed_memory() -> None:
     """Lets the buffers of one chunk serve for the next.
 
     They are so large that glibc gives each back to the system when it is freed, and the next
     one costs a page fault for every 4 KiB. After one larger block was freed, none of it ever
-    touched, it keeps what is smaller. Other allocators do not care.
+    touched, it keeps what is smaller, for good: once in a process is enough, and a second block
+    would be taken from what is kept and filled with zeros. Other allocators do not care.
     """
     bytes(_LARGE_BLOCK)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from functools import cache
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 _SUFFIX = "_report"
 
 
+@cache
 def format_names() -> tuple[str, ...]:
     """The formats there are, in alphabetical order; none of them is imported."""
     modules = (info.name for info in pkgutil.iter_modules(__path__))
