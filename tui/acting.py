@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from textual.app import App
+from whichlayer.tui.paced import PacedApp
 
 if TYPE_CHECKING:
     from whichlayer.tui.document import Document
@@ -16,7 +16,7 @@ NOT_THERE_YET = "needs the analysis: not there yet"
 """How a word about what only the analysis knows ends; taken back once that is there."""
 
 
-class Acting(App[int]):
+class Acting(PacedApp):
     """The application as actions see it; :mod:`whichlayer.tui.app` fills it in."""
 
     document: Document | None

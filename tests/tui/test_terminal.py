@@ -33,7 +33,7 @@ class Terminal:
         self._screen = pyte.Screen(columns, lines)
         self._stream = pyte.ByteStream(self._screen)
         self.sent = b""
-        env = dict(os.environ, TERM="xterm-256color", COLORTERM="", **variables)
+        env = {**os.environ, "TERM": "xterm-256color", "COLORTERM": "", **variables}
         self.child: pexpect.spawn[bytes] = pexpect.spawn(
             command[0],
             [*command[1:], *arguments],
