@@ -61,16 +61,14 @@ def paint_within(cells: Cells, tones: UInt8, most: int) -> tuple[Painted, Bool, 
 def _long_runs(full: Bool) -> Bool:
     """Full cells with more of them beside."""
     rows, cells = full.shape
-    padded = np.zeros((rows, cells + 2), np.int8)
-    padded[:, 1:-1] = full
-    change = np.diff(padded, axis=1).reshape(-1)
-    start, end = np.flatnonzero(change == 1), np.flatnonzero(change == -1)
-    long = end - start > _SHORT
-    steps = np.zeros(rows * (cells + 1) + 1, np.int8)
-    steps[start[long]] = 1
-    steps[end[long]] = -1
-    found = np.cumsum(steps[:-1], dtype=np.int8).reshape(rows, cells + 1)[:, :-1]
-    return found.astype(np.bool_)
+    padded = np.zeros((rows, cells + 1), np.bool_)
+    padded[:, 1:] = full
+    flat = padded.reshape(-1)
+    changes = np.flatnonzero(flat[1:] != flat[:-1]) + 1
+    lengths = np.diff(changes, prepend=0, append=len(flat))
+    long = lengths > _SHORT
+    long[::2] = False  # every other stretch is of cells that are not full
+    return long.repeat(lengths).reshape(padded.shape)[:, 1:]
 
 
 def merge_colours(family: UInt8, level: UInt8, most: int) -> UInt8:
@@ -111,16 +109,17 @@ class _Runs:
     @classmethod
     def of(cls, family: UInt8, level: UInt8) -> _Runs:
         rows, across = family.shape
-        weight = np.zeros((rows + 1, across + 1), np.int64)
+        weight = np.zeros((rows + 1, across + 1), np.uint8)
         weight[:-1, 1:] = level
-        weight[:, 0] = _HEAVIEST
+        weight[:, 0] = _WALL
         colour = np.full((rows + 1, across + 1), _WALL, np.uint8)
         colour[:-1, 1:] = family
         # A last row of nothing but its wall ends the row before.
         cells = np.flatnonzero(weight)
-        return cls._joined(
-            np.arange(len(cells)), colour.ravel()[cells], weight.ravel()[cells], cells
-        )
+        colours = colour.reshape(-1).take(cells)
+        weights = weight.reshape(-1).take(cells).astype(np.int64)
+        weights[colours == _WALL] = _HEAVIEST
+        return cls._joined(np.arange(len(cells)), colours, weights, cells)
 
     @classmethod
     def _joined(cls, starts: Places, colour: UInt8, weight: Int64, cells: Places) -> _Runs:
@@ -129,28 +128,33 @@ class _Runs:
         new[0] = True
         np.not_equal(colour[1:], colour[:-1], out=new[1:])
         first = np.flatnonzero(new)
-        colour = colour[first]
+        colour = colour.take(first)
         walls = int(np.count_nonzero(colour == _WALL))
         changes = len(colour) - 2 * walls + 1
-        return cls(starts[first], colour, np.add.reduceat(weight, first), cells, changes)
+        return cls(starts.take(first), colour, np.add.reduceat(weight, first), cells, changes)
 
     def merged(self, need: int) -> _Runs:
         """With so many changes less, or with as many less as one round can do away with."""
         # Neighbours of one weight are told apart by turns: else only one of many would go.
         key = self.weight * 2
         key[1::2] += 1
-        chosen = np.flatnonzero(key[1:-1] < np.minimum(key[:-2], key[2:])) + 1
-        left, right = self.colour[chosen - 1], self.colour[chosen + 1]
-        inner = (left != _WALL) & (right != _WALL)
+        before = np.flatnonzero(key[1:-1] < np.minimum(key[:-2], key[2:]))
+        left, right = self.colour.take(before), self.colour.take(before + 2)
+        inner = np.maximum(left, right) != _WALL
         able = inner | (left != right)
         if need * 2 < len(key):
-            able &= key[chosen] <= max(np.partition(key, need)[need], key[chosen][able].min())
-        chosen, left, right, inner = chosen[able], left[able], right[able], inner[able]
+            mine = key.take(before + 1)
+            least = max(np.partition(key, need)[need], mine[able].min())
+            able &= mine <= least
+        able = np.flatnonzero(able)
+        before, inner = before.take(able), inner.take(able)
+        left, right = left.take(able), right.take(able)
         gone = 1 + (inner & (left == right))
-        to_left = np.where(inner, key[chosen - 1] >= key[chosen + 1], right == _WALL)
+        to_left = np.where(inner, key.take(before) >= key.take(before + 2), right == _WALL)
         target = np.where(to_left, left, right)
+        chosen = before + 1
         if int(gone.sum()) > need:
-            order = np.argsort(key[chosen], kind="stable")
+            order = np.argsort(key.take(chosen), kind="stable")
             enough = int(np.searchsorted(np.cumsum(gone[order]), need)) + 1
             chosen, target = chosen[order[:enough]], target[order[:enough]]
         colour = self.colour.copy()

@@ -18,10 +18,10 @@ Int64 = NDArray[np.int64]
 Places = NDArray[np.intp]
 Scalar = TypeVar("Scalar", bound=np.generic)
 
-#: Numbers of one piece of memory that sums of several rows share.
+#: Values of one piece of memory that several rows share.
 _PIECE = 1 << 22
 
-#: Sums longer than this have memory of their own.
+#: Columns longer than this have memory of their own.
 _LARGE = _PIECE // 4
 
 
@@ -113,21 +113,29 @@ def _address(array: NDArray[Any]) -> int:
     return int(array.__array_interface__["data"][0])
 
 
-class Memory:
-    """Room for sums of rows, side by side so that they can be looked up together."""
+class Memory(Generic[Scalar]):
+    """Room for columns of several rows, side by side so that they can be looked up together."""
 
-    def __init__(self) -> None:
+    def __init__(self, dtype: type[Scalar]) -> None:
         """Nothing is taken."""
         self._lock = Lock()  # rows are made by several threads
-        self._piece = np.empty(0, np.int64)
+        self._piece = np.empty(0, dtype)
         self._used = 0
 
-    def room(self, count: int) -> Int64:
-        """An array of so many numbers, whatever they are."""
+    def room(self, count: int) -> NDArray[Scalar]:
+        """An array of so many values, whatever they are."""
         if count > _LARGE:
-            return np.empty(count, np.int64)
+            return np.empty(count, self._piece.dtype)
         with self._lock:
             if self._used + count > len(self._piece):
-                self._piece, self._used = np.empty(_PIECE, np.int64), 0
+                self._piece, self._used = np.empty(_PIECE, self._piece.dtype), 0
             self._used += count
             return self._piece[self._used - count : self._used]
+
+    def kept(self, column: NDArray[Scalar]) -> NDArray[Scalar]:
+        """A column, moved here where nothing else lies in its memory."""
+        if column.base is not None or not 0 < len(column) <= _LARGE:
+            return column
+        room = self.room(len(column))
+        room[:] = column
+        return room

@@ -97,15 +97,17 @@ def commonest(stack: Stack, edges: Edges, count: Int64, family: UInt8) -> None:
             until = np.stack([row.family_until(code, edges.time_ns) for code in row.codes.tolist()])
             times = np.diff(until, axis=1).astype(np.float64)
             _put(times, Codes([row]), crowded[y], family[y])
-    few = edges.begun[:, -1] - edges.begun[:, 0] <= _FEW * count.shape[1]
-    for chosen, put in ((mixed & few, _add_up), (mixed & ~few, _between_blocks)):
-        places = np.flatnonzero(chosen)
-        if len(places) == len(chosen):
-            put(stack, places, edges, crowded, family)
-        elif len(places):
-            mine = family[places]
-            put(stack, places, edges.take(places), crowded[places], mine)
-            family[places] = mine
+    places = np.flatnonzero(mixed)
+    if not len(places):
+        return
+    in_sight = int((edges.begun[:, -1] - edges.begun[:, 0])[places].sum())
+    put = _add_up if in_sight <= _FEW * len(places) * count.shape[1] else _between_blocks
+    if len(places) == len(mixed):
+        put(stack, places, edges, crowded, family)
+        return
+    mine = family[places]
+    put(stack, places, edges.take(places), crowded[places], mine)
+    family[places] = mine
 
 
 class Codes:
@@ -152,7 +154,7 @@ def _put(times: Float64, codes: Codes, crowded: Bool | np.bool_, family: UInt8) 
 def _add_up(
     stack: Stack, places: Places, edges: Edges, crowded: Bool, family: UInt8
 ) -> None:  # fmt: skip
-    """Put the winners of rows with few slices in sight: every one is looked at."""
+    """Put the winners of rows with few slices in sight: each of these is looked at."""
     rows, codes = stack.coloured(places)
     begun, over = edges.begun, edges.over
     bounds = list(zip(begun[:, 0].tolist(), begun[:, -1].tolist(), strict=True))

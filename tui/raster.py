@@ -23,7 +23,8 @@ UInt8 = NDArray[np.uint8]
 #: What rows of so many slices need for a frame is made at once.
 _LONG = 1 << 16
 
-_MEMORY = Memory()
+#: Where rows lie that are no stretches of a trace's columns.
+_TIMES, _FAMILIES = Memory(np.int64), Memory(np.uint8)
 
 #: Float64 adds up whole numbers exactly below this.
 _EXACT = 2**53
@@ -52,13 +53,13 @@ class Row:
     ) -> None:
         """Prepare the prefix sums; slices must be sorted by start."""
         self.slices = slices
-        self.start_ns = start_ns
-        self.end_ns = end_ns
+        self.start_ns = start_ns = _TIMES.kept(start_ns)
+        self.end_ns = end_ns = _TIMES.kept(end_ns)
         self.tone = tone
         self.reach = end_ns
         self.holder: Int32 | None = None
         if (start_ns[1:] < end_ns[:-1]).any():
-            self.reach = np.maximum.accumulate(end_ns)
+            self.reach = _TIMES.kept(np.maximum.accumulate(end_ns))
             grows = np.concatenate(([True], end_ns[1:] > self.reach[:-1]))
             indices = np.arange(len(slices), dtype=np.int32)
             self.holder = np.maximum.accumulate(np.where(grows, indices, 0)).astype(np.int32)
@@ -78,7 +79,7 @@ class Row:
 
     def recolour(self, family: UInt8) -> None:
         """Give every slice another colour class: uint8 (n,)."""
-        self.family = family
+        self.family = _FAMILIES.kept(family)
         self.codes = np.flatnonzero(np.bincount(family, minlength=1)).astype(np.uint8)
         self._family_times: Int64 | None = None
         self._families: dict[int, _Overlapping] = {}
@@ -186,7 +187,7 @@ class _Overlapping:
 
 def _prefix(length: Int64) -> Int64:
     """Sums of the first i lengths: int64 (n + 1,)."""
-    before = _MEMORY.room(len(length) + 1)
+    before = _TIMES.room(len(length) + 1)
     before[0] = 0
     np.cumsum(length, out=before[1:])
     return before
@@ -194,7 +195,7 @@ def _prefix(length: Int64) -> Int64:
 
 def _prefix_of_union(start_ns: Int64, reach: Int64) -> Int64:
     """Covered time up to the end of the first i slices: int64 (n + 1,)."""
-    before = _MEMORY.room(len(start_ns) + 1)
+    before = _TIMES.room(len(start_ns) + 1)
     before[0] = 0
     if len(start_ns):
         fresh = start_ns.copy()
