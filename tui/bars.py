@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from whichlayer.tui.bar_names import fitted
 from whichlayer.tui.frame_cells import FULL, Bool, Cells, UInt8
 from whichlayer.tui.frame_runs import Codes, Glyphs, Painted
 from whichlayer.tui.palette import (
@@ -245,10 +246,3 @@ def select(codes: Codes, selected: tuple[int, int]) -> None:
 def codes_of(family: NDArray[np.int32]) -> NDArray[np.int32]:
     """Offset of each family's styles."""
     return family * _STEP
-
-
-def fitted(name: str, room: int) -> str:
-    """A name cut to the room it has, with ``…`` where something is missing."""
-    if len(name) <= room:
-        return name
-    return name[: room - 1] + "…"

@@ -59,6 +59,7 @@ class Roofline:
         unplaced_ns: of that, time of groups without figures.
         device: the card, and where its peaks come from.
         note: why there are no roofs, or empty.
+        reasons: why groups have no figures, and the time of those, the most first.
     """
 
     compute: tuple[Point, ...]
@@ -69,6 +70,7 @@ class Roofline:
     unplaced_ns: int
     device: str
     note: str
+    reasons: tuple[tuple[str, int], ...] = ()
 
     @property
     def points(self) -> tuple[Point, ...]:
@@ -89,19 +91,23 @@ def roofline_of(analysis: Analysis, device: int, span: tuple[int, int] | None) -
     total = sum(row.time_ns for row in rows)
     compute: list[Point] = []
     memory: list[Point] = []
-    unplaced = 0
+    unplaced, reasons = 0, dict[str, int]()
     for row in rows:
         point = _point(row, total)
         if point is None:
             unplaced += row.time_ns
+            why = row.group.why or "no rule says what it moves or computes"
+            reasons[why] = reasons.get(why, 0) + row.time_ns
         else:
             (memory if row.group.flops is None else compute).append(point)
+    most = tuple(sorted(reasons.items(), key=lambda pair: -pair[1]))
     matches = device_matches(analysis)
     match = matches[device] if 0 <= device < len(matches) else None
     if match is None:
         return Roofline(
-            tuple(compute), tuple(memory), (), None, total, unplaced, "", "no GPU in this recording"
-        )
+            tuple(compute), tuple(memory), (), None, total, unplaced, "", "no GPU in this recording",
+            most,
+        )  # fmt: skip
     used = {point.row.group.precision for point in compute}
     wanted = [name for name in match.tflops if name in used] or [
         name for name in _USUAL if name in match.tflops
@@ -118,6 +124,7 @@ def roofline_of(analysis: Analysis, device: int, span: tuple[int, int] | None) -
         unplaced,
         match.model or analysis.devices[device].name or "unknown GPU",
         "" if band or roofs else match.note,
+        most,
     )
 
 

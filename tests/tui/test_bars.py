@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whichlayer.tui.bars import Marks, fitted, mark, paint, select, shapes_of, write_names
+from whichlayer.tui.bars import Marks, mark, paint, select, shapes_of, write_names
 from whichlayer.tui.family import Family
 from whichlayer.tui.frame import BYTES_PER_CELL, Frame, draw_frame
 from whichlayer.tui.frame_budget import paint_within
@@ -52,7 +52,7 @@ def test_a_bar_begins_on_an_eighth() -> None:
 
 
 def test_a_name_is_cut_to_its_bar_and_left_out_of_a_tiny_one() -> None:
-    assert text_of(painted_row(row_of((0, 500, MM)), 2000, 20)).startswith("kern…     ")
+    assert text_of(painted_row(row_of((0, 500, MM)), 2000, 20)).startswith("kerne     ")
     assert text_of(painted_row(row_of((0, 200, MM)), 2000, 20)) == " " * 20
 
 
@@ -195,8 +195,3 @@ def test_a_crowded_frame_keeps_its_budget() -> None:
     frame = frame_of(rows, Viewport.over(0, 10**6, 104))
     assert frame.cost() <= 30 * 104 * BYTES_PER_CELL
     assert frame.cost() >= 30 * 104 * (BYTES_PER_CELL - 1), "more was left out than needed"
-
-
-def test_names_are_cut_with_a_sign() -> None:
-    assert fitted("abcdef", 6) == "abcdef"
-    assert fitted("abcdef", 4) == "abc…"

@@ -117,6 +117,7 @@ class RooflinePlot(Widget):
         super().__init__(id="roofline")
         self._palette, self._ascii = palette, ascii_only
         self.roofline = roofline_of(analysis, device, span)
+        self._of_span = span is not None
         self.points = self.roofline.points
         places = {point.row.index: place for place, point in enumerate(self.points)}
         self.place = places.get(-1 if chosen is None else chosen, 0)
@@ -213,8 +214,7 @@ class RooflinePlot(Widget):
     def _said(self) -> list[list[Piece]]:
         palette, width = self._palette, self.size.width
         if not self.points:
-            nothing = "no kernels with known figures here; --format json says why"
-            return [[(nothing, palette.dim)], [(self._legend(), palette.dim)]]
+            return [[(shortened(line, width), palette.dim)] for line in self._nothing()]
         point = self.points[self.place]
         group = point.row.group
         place = f"  {self.place + 1} of {len(self.points)} by time"
@@ -232,6 +232,21 @@ class RooflinePlot(Widget):
         if not self._ascii:
             return said
         return [[(text.translate(_ASCII), style) for text, style in line] for line in said]
+
+    def _nothing(self) -> list[str]:
+        """Why there is no point, one reason a line, as many as there is room for."""
+        roofline = self.roofline
+        if not roofline.total_ns:
+            here = "the selection" if self._of_span else "the window"
+            return [f"no kernel runs in {here}: select a stretch with work, or esc and f for all"]
+        lines = ["no kernel here has known flops or bytes:"]
+        for why, time_ns in roofline.reasons[: self._details - 2]:
+            share = share_text(time_ns, roofline.total_ns)
+            lines.append(f"  {share} of the time: {clean(why)}")
+        more = len(roofline.reasons) - (self._details - 2)
+        last = [f"  and {more} more reasons: the region pane tells that of each kernel"]
+        lines += last if more > 0 else [self._legend()] if roofline.note else []
+        return [line.translate(_ASCII) for line in lines] if self._ascii else lines
 
     def _legend(self) -> str:
         """Sizes of points, and what is not in the picture."""

@@ -32,6 +32,9 @@ _SIDES = {
     "healthy": "HEALTHY",
 }
 
+#: What is said before a text that does not say itself what its shares are of.
+_OF_SPAN = " of the span:"
+
 #: What stands in its place where only a part was read.
 _PART = " PART "
 
@@ -96,11 +99,19 @@ class VerdictLine(Pane):
         ground = {"healthy": colours.layers[Layer.BOUNDARY], "unclear": colours.dim}
         tag = palette.style(colours.canvas, ground.get(side, colours.warning), bold=True)
         pieces: list[Piece] = [(f" {side_text(analysis)} ", tag)]
-        if self.view is not None and analysis.options.span_ns == self.view.selection is not None:
-            pieces.append((" of the span:", palette.strong))
         room = max(width - sum(cell_len(piece) for piece, _ in pieces), 0)
-        texts = [f" {text} " for text in verdict_texts(analysis)]
-        text = next((one for one in texts if cell_len(one) <= room + 1), texts[-1])
+        of_span = self.view is not None and (
+            analysis.options.span_ns == self.view.selection is not None
+        )
+        # What the shares are of is said once: some of the texts say it themselves.
+        texts = [
+            (_OF_SPAN if of_span and "span" not in text else "", f" {text} ")
+            for text in verdict_texts(analysis)
+        ]
+        fitting = (one for one in texts if cell_len("".join(one)) <= room + 1)
+        told, text = next(fitting, texts[-1])
+        pieces += [(told, palette.strong)] if told else []
+        room = max(room - cell_len(told), 0)
         pieces.append((shortened(text, min(cell_len(text), room)), palette.text))
         used = sum(cell_len(piece) for piece, _ in pieces)
         pieces += self._shares(analysis.budget, width - used)
