@@ -94,7 +94,10 @@ def write_letters(painted: Painted, cells: Cells, rows: Sequence[Row]) -> None:
         return
     slot[~drawn] = -1
     y, first, stop = _stretches(slot)
+    # Of a row that is several lines high the first line that has a bar says what it is.
+    lower = np.array([y > 0 and row is rows[y - 1] for y, row in enumerate(rows)], np.bool_)
     named = _named(painted.glyphs, first, stop, slot.shape[1], y)
+    named |= lower[y] & (slot[y - 1, first] == slot[y, first])
     y, first, stop = y[~named], first[~named], stop[~named]
     # A bar's beginning is drawn on its colour: a letter there would make it a whole cell.
     body = (codes >= 0) & (codes % _STEP < _GLYPH)

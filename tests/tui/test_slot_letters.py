@@ -154,6 +154,16 @@ def test_counters_below_one_another_do_not_touch() -> None:
     assert (plain.painted.codes == frame.painted.codes).all()
 
 
+def test_a_row_of_several_lines_says_once_what_its_bars_are() -> None:
+    row = row_of([(100, 0, Family.COPY), (2000, 1900, Family.MATMUL), (100, 100, Family.COPY)])
+    port = Viewport.over(0, 4200, 42)
+    frame = draw_frame([row] * 3, port, lambda _: "sgemm", [(part, 3) for part in range(3)])
+    write_letters(frame.painted, frame.cells, frame.rows)
+    lines = ["".join(map(chr, line)).rstrip() for line in frame.painted.glyphs.tolist()]
+    assert lines[0] == "Y" + " " * 19 + "sgemm" + " " * 16 + "Y"
+    assert not any(char.isalpha() for char in lines[1] + lines[2])
+
+
 def test_empty_rows_stay_empty() -> None:
     row = row_of([(5, 0, Family.COPY)])
     port = Viewport.over(1000, 2000, 8)
