@@ -85,9 +85,9 @@ class Column(Generic[Scalar]):
             run.flat.take(at, out=found[mine], mode="clip")
         return found
 
-    def take_of(self, rows: Places, index: Places) -> NDArray[Scalar]:
-        """Values of some rows: intp (n,), which, ascending; intp (n, k), places in each."""
-        index = index + self.offset[rows]
+    def take_from(self, rows: Places, first: Places, steps: Places) -> NDArray[Scalar]:
+        """Values of some rows: intp (n,), which, ascending, and from where on; (k,) how far."""
+        index = (first + self.offset.take(rows))[:, None] + steps
         if len(self.runs) == 1:
             return self.runs[0].flat.take(index, mode="clip")
         found = np.empty(index.shape, self.runs[0].flat.dtype)

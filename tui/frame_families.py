@@ -223,7 +223,7 @@ def _between_blocks(
     before = _before(stack, places, edges, block.reshape(-1).take(at), flat, at, codes)
     here = at.searchsorted(left)
     mine = family.reshape(-1)[cells]
-    _put(before[:, here + 1] - before[:, here], codes, np.True_, mine)
+    _put(before.take(here + 1, axis=1) - before.take(here, axis=1), codes, np.True_, mine)
     family.reshape(-1)[cells] = mine
 
 
@@ -267,12 +267,11 @@ def _before(
     first = np.minimum(block << _SHIFT, stack.length.take(row))
     count = begun - first
     np.minimum(first, begun, out=first)
-    index = first[:, None] + _NEAR
-    busy = stack.busy_before.take_of(row, index)
+    busy = stack.busy_before.take_from(row, first, _NEAR)
     length = busy[:, 1:] - busy[:, :-1]
     # Slices behind the edge and before the block are taken away.
     length *= np.sign(count)[:, None] * (_NEAR[:-1] < np.abs(count)[:, None])
-    number = (codes.number * len(at)).take(stack.family.take_of(row, index[:, :-1]))
+    number = (codes.number * len(at)).take(stack.family.take_from(row, first, _NEAR[:-1]))
     number += np.arange(len(at))[:, None]
     before = known.astype(np.float64)
     flat = before.reshape(-1)
