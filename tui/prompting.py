@@ -7,7 +7,7 @@ from typing import Any
 
 from textual import on
 
-from whichlayer.tui.acting import Acting
+from whichlayer.tui.undoing import Undoing
 from whichlayer.tui.widgets.footer import Footer
 from whichlayer.tui.widgets.prompt import Asked, Prompt
 
@@ -15,7 +15,7 @@ from whichlayer.tui.widgets.prompt import Asked, Prompt
 _MOST_PAST = 100
 
 
-class Prompting(Acting):
+class Prompting(Undoing):
     """One prompt at a time, in place of the keys; what is typed goes to its purpose.
 
     ``prompt_typed``, ``prompt_entered`` and ``prompt_left`` are overridden, one module of
@@ -48,7 +48,7 @@ class Prompting(Acting):
         with self.batch_update():
             footer.display = False
             await screen.mount(made, after=footer)
-            made.focus()
+            screen.set_focus(made)
 
     async def close_prompt(self) -> None:
         """Put the prompt away; the keys are back."""
@@ -61,7 +61,9 @@ class Prompting(Acting):
             screen.query_one(Footer).display = True
             before = screen.query(f"#{self._focus_before or 'timeline'}")
             if held and before:
-                before.first().focus()
+                screen.set_focus(before.first())
+        for key in prompt.typed_ahead:
+            self.post_message(key)
 
     def remember(self, purpose: str, text: str) -> None:
         """Let the up key bring back what was typed."""

@@ -43,6 +43,8 @@ class Asked:
 class Prompt(Pane, can_focus=True):
     """Takes the place of the keys until Enter or Esc."""
 
+    TAKES_TEXT = True
+
     @dataclass
     class Typed(Message):
         """The text is another one now."""
@@ -70,6 +72,9 @@ class Prompt(Pane, can_focus=True):
         self.asked = asked
         self.said = ""
         self.wrong = False
+        self._is_done = False
+        #: Keys that came after the one that ended it: they are for what comes next.
+        self.typed_ahead: list[events.Key] = []
         self._line = EditedLine.ending(text)
         self._past = [*dict.fromkeys(reversed(past))][::-1]
         self._at = len(self._past)
@@ -93,10 +98,15 @@ class Prompt(Pane, can_focus=True):
         """Edit, or be done; no key means what it means elsewhere."""
         event.stop()
         event.prevent_default()
+        if self._is_done:
+            self.typed_ahead.append(events.Key(event.key, event.character))
+            return
         key = event.key
         if key in ("escape", "ctrl+c", "ctrl+g") or (key == "backspace" and not self.text):
+            self._is_done = True
             self.post_message(self.Left(self.asked.purpose))
         elif key == "enter" or (key == "tab" and self.asked.lists):
+            self._is_done = True
             self.post_message(self.Entered(self.asked.purpose, self.text, key == "tab"))
         elif key in ("up", "down"):
             self._recall(-1 if key == "up" else 1)
