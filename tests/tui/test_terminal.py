@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,9 @@ class Terminal:
             env=env,
             timeout=LIMIT,
         )
+        self.child.delaybeforesend = None  # what is pressed follows on what was waited for
+        ended: Any = self.child
+        ended.ptyproc.delayafterclose = 0  # the end was waited for
 
     @property
     def text(self) -> str:
@@ -85,6 +89,10 @@ class Terminal:
     def leave(self) -> int:
         """Wait for the end; the exit status."""
         self.sent += self.child.read()
+        ends = time.monotonic() + LIMIT
+        while self.child.isalive():  # it has let go of the terminal, and is not yet at its end
+            assert time.monotonic() < ends, "it goes on without its terminal"
+            time.sleep(0.002)
         self.child.close()
         assert self.child.exitstatus is not None, self.child.signalstatus
         return int(self.child.exitstatus)
