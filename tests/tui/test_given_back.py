@@ -39,9 +39,7 @@ def ended(terminal: Terminal) -> tuple[int, bool]:
     """The exit status, and whether the terminal echoes again."""
     terminal.sent += terminal.child.read()
     echo = echoes(terminal)
-    terminal.child.close()
-    assert terminal.child.exitstatus is not None, terminal.child.signalstatus
-    return int(terminal.child.exitstatus), echo
+    return terminal.status(), echo
 
 
 def test_a_defect_gives_the_terminal_back_and_is_told_in_one_line() -> None:
