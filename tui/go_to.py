@@ -11,8 +11,16 @@ from whichlayer.analysis.trace.columns import Step, Trace
 
 _UNIT_NS: Final = {"ns": 1, "us": 10**3, "µs": 10**3, "μs": 10**3, "ms": 10**6, "s": 10**9}
 _NUMBER = r"(?P<number>[0-9]{1,20}(?:\.[0-9]{0,20})?|\.[0-9]{1,20})"
-_TIME: Final = re.compile(rf"(?P<sign>[+-]?)\s*{_NUMBER}\s*(?P<unit>ns|us|µs|μs|ms|s|)")
-_STEP: Final = re.compile(r"(?:step|s)\s*#?\s*(?P<number>[0-9]{1,18})", re.IGNORECASE)
+_UNITS = "ns|us|µs|μs|ms|s"
+_TIME: Final = re.compile(rf"(?P<sign>[+-]?)\s*{_NUMBER}\s*(?P<unit>{_UNITS}|)")
+#: Further parts of a time in several units.
+_PARTS: Final = re.compile(rf"{_NUMBER}\s*(?P<unit>{_UNITS})\s*")
+_STEP: Final = re.compile(
+    r"(?:(?:profilerstep|step|s)\s*#?|#)\s*(?P<number>[0-9]{1,18})", re.IGNORECASE
+)
+#: What parts the digits of long numbers, as the ruler and people write them.
+_GROUPS: Final = re.compile("(?<=[0-9])[ _\u00a0\u2009\u202f](?=[0-9]{3}(?![0-9]))")
+_SPAN: Final = re.compile(r"(?P<low>.+?)\s*(?::|\.\.)\s*(?P<high>.+)")
 _SHARE: Final = re.compile(rf"{_NUMBER}\s*%")
 _CLOCK: Final = re.compile(
     r"(?:(?P<date>\d{4}-\d\d-\d\d)[T ])?(?P<h>\d{1,2}):(?P<m>\d\d)(?::(?P<s>\d\d)(?:\.(?P<f>\d{1,9}))?)?Z?"
@@ -27,21 +35,28 @@ class WrongPlace(Exception):
 
 
 def place_of(
-    text: str, trace: Trace, steps: tuple[Step, ...], cursor_ns: int, limits: Span
+    text: str,
+    trace: Trace,
+    steps: tuple[Step, ...],
+    cursor_ns: int,
+    limits: Span,
+    plain_ns: int = 1000,
 ) -> int | Span:
-    """The instant that was asked for, or the span of a step.
+    """The instant that was asked for, or the span of a step or between two instants.
 
     Args:
-        text: such as ``12.5ms``, ``+100us``, ``step 3``, ``50%``, ``14:03:22.5``.
+        text: such as ``12.5ms``, ``1s 20ms``, ``+100us``, ``step 3``, ``50%``, ``14:03:22.5``,
+            ``10ms:25ms``.
         trace: what knows the wall clock, if it was recorded.
         steps: those that can be asked for.
         cursor_ns: what ``+`` and ``-`` count from.
         limits: first and last + 1 instant that can be gone to.
+        plain_ns: the unit of a number without one.
 
     Raises:
         WrongPlace: it is no place, or outside the recording.
     """
-    text = text.strip()
+    text = _GROUPS.sub("", text.strip())
     if (step := _STEP.fullmatch(text)) is not None:
         return _step(int(step["number"]), steps)
     if text.lower() in _WORDS:
@@ -50,14 +65,43 @@ def place_of(
         at = limits[0] + int((limits[1] - limits[0]) * Decimal(share["number"]) / 100)
     elif (clock := _CLOCK.fullmatch(text)) is not None:
         at = _wall_clock(clock, trace)
-    elif (time := _TIME.fullmatch(text)) is not None:
-        ns = int(Decimal(time["number"]) * _UNIT_NS[time["unit"] or "us"])
-        at = cursor_ns + ns if time["sign"] == "+" else cursor_ns - ns if time["sign"] else ns
+    elif (time := _time(text, plain_ns)) is not None:
+        sign, ns = time
+        at = cursor_ns + ns if sign == "+" else cursor_ns - ns if sign else ns
+    elif (span := _SPAN.fullmatch(text)) is not None:
+        return _span_of(span, trace, cursor_ns, limits, plain_ns)
     else:
         raise WrongPlace(f"{text!r} is no place: write 12.5ms, +100us, step 3, 50% or 14:03:22.5")
     if not limits[0] <= at < limits[1]:
-        raise WrongPlace(f"{text} is outside the recording")
+        low, high = exact_text(limits[0]), exact_text(limits[1] - 1)
+        raise WrongPlace(f"{text} is outside the recording: {low} to {high}")
     return at
+
+
+def _time(text: str, plain_ns: int) -> tuple[str, int] | None:
+    """(sign, nanoseconds) of ``12.5``, ``+100us``, ``1s 20ms``."""
+    one = _TIME.fullmatch(text)
+    if one is not None:
+        unit_ns = _UNIT_NS[one["unit"]] if one["unit"] else plain_ns
+        return one["sign"], int(Decimal(one["number"]) * unit_ns)
+    sign, rest = (text[0], text[1:].lstrip()) if text[:1] in ("+", "-") else ("", text)
+    found, end = Decimal(0), 0
+    for part in _PARTS.finditer(rest):
+        if part.start() != end:
+            return None
+        found, end = found + Decimal(part["number"]) * _UNIT_NS[part["unit"]], part.end()
+    return (sign, int(found)) if 0 < end == len(rest) else None
+
+
+def _span_of(
+    span: re.Match[str], trace: Trace, cursor_ns: int, limits: Span, plain_ns: int
+) -> Span:
+    """The span between two instants."""
+    low = place_of(span["low"], trace, (), cursor_ns, limits, plain_ns)
+    high = place_of(span["high"], trace, (), cursor_ns, limits, plain_ns)
+    if not isinstance(low, int) or not isinstance(high, int) or low >= high:
+        raise WrongPlace(f"{span[0]!r} is no span: write its begin and its end, such as 10ms:25ms")
+    return low, high
 
 
 def wall_clock_ns(trace: Trace) -> int | None:

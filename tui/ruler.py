@@ -42,6 +42,11 @@ class Axis:
             return instant_text(time_ns, precision_ns, 1_000_000, "ms")
         return instant_text(time_ns, precision_ns, self.scale_ns, self.unit)
 
+    @property
+    def plain_ns(self) -> int:
+        """The unit that a number read off this axis is in."""
+        return 1_000_000 if self.base_ns or self.zero_ns is not None else self.scale_ns
+
 
 def axis_of(port: Viewport, spacing: int = LEAST_SPACING) -> Axis:
     """Marks at round times, at least ``spacing`` cells apart."""
