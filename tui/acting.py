@@ -37,6 +37,6 @@ class Acting(PacedApp):
         """A word to the user, in place of the keys, until the next act."""
         raise NotImplementedError
 
-    def look_at(self, view: View, noted: bool = True) -> None:
-        """Show another view; ``noted`` ones can be undone."""
+    def look_at(self, view: View, noted: bool = True, run: str = "") -> None:
+        """Show another view; ``noted`` ones can be undone, those of one run at once."""
         raise NotImplementedError

@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING, Any
 from textual.app import SystemCommand
 from textual.screen import Screen
 
-from whichlayer.tui.acting import NOT_THERE_YET
 from whichlayer.tui.chain_actions import ChainActions
-from whichlayer.tui.colours import THEMES
 from whichlayer.tui.deferred import Deferred
 from whichlayer.tui.find_actions import FindActions
 from whichlayer.tui.history import History
@@ -25,9 +23,10 @@ from whichlayer.tui.paint_actions import PaintActions
 from whichlayer.tui.panel_actions import PanelActions
 from whichlayer.tui.place_actions import PlaceActions
 from whichlayer.tui.repaint import Shown
-from whichlayer.tui.screen_settings import THEME_PREFIX
 from whichlayer.tui.sheet_actions import SheetActions
 from whichlayer.tui.span_actions import SpanActions
+from whichlayer.tui.table_actions import TableActions
+from whichlayer.tui.undo import OF_VIEW
 from whichlayer.tui.widgets.footer import Footer
 from whichlayer.tui.widgets.pane import Pane
 from whichlayer.tui.widgets.panel import Panel
@@ -53,6 +52,7 @@ class KeyActions(
     SheetActions,
     LaneActions,
     PanelActions,
+    TableActions,
 ):
     """The actions of the application; what they change goes through :meth:`look_at`."""
 
@@ -65,10 +65,6 @@ class KeyActions(
     shown: Shown
     gap_rank: int | None
     """Place by size of the gap that was jumped to, until anything else moves the view."""
-
-    def look_at(self, view: View, noted: bool = True) -> None:
-        """Show another view; ``noted`` ones can be undone."""
-        raise NotImplementedError
 
     def bring_to_front(self, name: str) -> None:
         """Show a panel that shares its place with others."""
@@ -118,12 +114,12 @@ class KeyActions(
     def action_zoom(self, steps: int) -> None:
         """Zoom about the cursor."""
         if self.look is not None:
-            self.look_at(self.look.zoomed(steps))
+            self.look_at(self.look.zoomed(steps), run="zoom")
 
     def action_pan(self, share: float) -> None:
         """Pan by a share of the width."""
         if self.look is not None:
-            self.look_at(self.look.panned(share * self.look.port.cells))
+            self.look_at(self.look.panned(share * self.look.port.cells), run="pan")
 
     def action_fit(self) -> None:
         """Fit the window, then everything."""
@@ -137,17 +133,19 @@ class KeyActions(
             rows = travel.rows_of(self.document, self.look)
             self._go(travel.fit_thing(self.document, rows, self.look), "nothing here to fit")
 
-    def action_undo(self) -> None:
+    def action_view_before(self) -> None:
         """The view before."""
         if self.look is not None:
             before = self.history.back(self.look)
-            self._go(None if before is self.look else before, "no view before this one", False)
+            with self.one_act(*OF_VIEW):
+                self._go(None if before is self.look else before, "no view before this one", False)
 
-    def action_redo(self) -> None:
+    def action_view_after(self) -> None:
         """The view that was undone."""
         if self.look is not None:
             after = self.history.forward(self.look)
-            self._go(None if after is self.look else after, "no view after this one", False)
+            with self.one_act(*OF_VIEW):
+                self._go(None if after is self.look else after, "no view after this one", False)
 
     def action_cursor(self, cells: int) -> None:
         """Move the cursor by columns, of the timeline or of a panel."""
@@ -283,60 +281,10 @@ class KeyActions(
         else:
             self.bring_to_front("region")
 
-    def action_sort(self) -> None:
-        """Sort the kernel table by its next column."""
-        from whichlayer.tui.widgets.kernel_table import KernelTable
-
-        self.say(f"kernels sorted by {self.query_one(KernelTable).sort_by_next()}")
-
-    def action_group_by(self) -> None:
-        """Let the rows of the kernel table be groups, names, operators, modules or families."""
-        from whichlayer.tui.widgets.kernel_table import KernelTable
-
-        self.say(self.query_one(KernelTable).group_by_next())
-
-    def action_roofline(self) -> None:
-        """The roofline of the selection, else of the window."""
-        if self.document is None or self.document.analysis is None or self.look is None:
-            self.say(f"the roofline {NOT_THERE_YET}")
-            return
-        from whichlayer.tui.roofline_view import open_roofline
-
-        open_roofline(self, self.document.analysis, self.look)
-
-    def action_heat_rows(self) -> None:
-        """Let the rows of the heatmap be steps, streams or devices in turn."""
-        from whichlayer.tui.widgets.heatmap import Heatmap
-
-        self.say(f"the heatmap shows {self.query_one(Heatmap).show_next_rows()}")
-
     def action_redraw(self) -> None:
         """Write the whole screen: another program may have written over it."""
         self.shown.forget()
         self.refresh(layout=True)
-
-    def action_queue(self) -> None:
-        """Show or hide how many launches are queued on each device, and how late they run."""
-        if self.document is None or self.document.analysis is None:
-            self.say("launches are not known yet")
-            return
-        from whichlayer.tui.launch_lanes import shows_launches, with_launches, without_launches
-        from whichlayer.tui.messages import DocumentOpened
-
-        if shows_launches(self.document):
-            self.post_message(DocumentOpened(without_launches(self.document)))
-            return
-        shown = with_launches(self.document, self.document.analysis)
-        if shown is self.document:
-            self.say("no launch of GPU work is recorded")
-        else:
-            self.post_message(DocumentOpened(shown))
-
-    def action_theme(self) -> None:
-        """The next theme: dark, light, and both for the colour-blind."""
-        names = list(THEMES)
-        self.theme = names[(names.index(self.theme) + 1) % len(names)]
-        self.say(f"colours: {self.theme.removeprefix(THEME_PREFIX).replace('-', ' ')}")
 
     def action_interrupt(self) -> None:
         """Leave as a signal would have made us."""

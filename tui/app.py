@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.console import RenderableType
-from textual import events, on
+from textual import on
 from textual.app import App, ComposeResult
 from textual.binding import BindingType
-from textual.command import CommandPalette
 from textual.reactive import Reactive
 from textual.screen import Screen
 from textual.widget import Widget
@@ -20,30 +18,17 @@ from textual.widget import Widget
 from whichlayer.analysis.errors import TraceError
 from whichlayer.analysis.text import clean
 from whichlayer.tui.acting import NOT_THERE_YET
-from whichlayer.tui.actions import KeyActions
 from whichlayer.tui.colours import DARK, THEMES
 from whichlayer.tui.deferred import Deferred
-from whichlayer.tui.history import History
 from whichlayer.tui.keys import bindings, rebind
-from whichlayer.tui.layout import Arrangement, arrangement_for
 from whichlayer.tui.load import Loader
 from whichlayer.tui.loading import Loading, Stage
+from whichlayer.tui.looking import Looking
 from whichlayer.tui.messages import (
     DocumentOpened,
-    FitAsked,
-    LaneFolded,
-    LaneMenuAsked,
     LoadFailed,
     LoadProgressed,
-    Looked,
-    PanelWanted,
     PanesImported,
-    QualityAsked,
-    SpanOpened,
-    StretchChosen,
-    Subject,
-    SubjectChosen,
-    TimelineResized,
 )
 from whichlayer.tui.palette import palette_for
 from whichlayer.tui.repaint import Shown, difference
@@ -53,13 +38,10 @@ from whichlayer.tui.themes import theme_of
 from whichlayer.tui.widgets.footer import Footer
 from whichlayer.tui.widgets.header import Header
 from whichlayer.tui.widgets.opening import Opening
-from whichlayer.tui.widgets.panel import Panel
 from whichlayer.tui.widgets.verdict_line import VerdictLine
 
 # What the first picture does without comes with the panes: it brings NumPy.
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
     from textual.command import Provider
 
     from whichlayer.analysis.options import Options
@@ -82,12 +64,6 @@ WRONG_INPUT = 2
 #: Keys that are answered before there is anything they could act on.
 _EARLY_ACTIONS = frozenset({"quit", "interrupt", "theme", "redraw", "clear"})
 
-#: Lines that the palette needs.
-_LEAST_PALETTE = 6
-
-#: Share of the view that a chosen stretch takes where it has to be zoomed to.
-_STRETCH_SHARE = 0.25
-
 
 def thing_commands() -> type[Provider]:
     """Kernels, steps and findings by name; imported likewise."""
@@ -109,7 +85,7 @@ class TraceScreen(Screen[None]):
     focused: Reactive[Widget | None] = Reactive(None, repaint=False)
 
 
-class WhichlayerApp(KeyActions):
+class WhichlayerApp(Looking):
     """One trace on one screen."""
 
     CSS_PATH = Path(__file__).with_name("app.tcss")
@@ -132,15 +108,8 @@ class WhichlayerApp(KeyActions):
         self.error: BaseException | None = None
         self.document: Document | None = None
         self.look: View | None = None
-        self.history = History()
-        self.gap_rank: int | None = None
         self._loader = loader
-        self._subject: Subject | None = None
         self._loading = Loading()
-        self._touched = False
-        self._follows = True
-        self._arranged: Arrangement | None = None
-        self._in_front: dict[tuple[str, ...], str] = {}
         self.shown = Shown()
         rebind(self._bindings, self.LIVE)
         for colours in THEMES.values():
@@ -203,10 +172,6 @@ class WhichlayerApp(KeyActions):
         if self._has_panes:
             self.query_one("#timeline").focus()
 
-    @property
-    def _has_panes(self) -> bool:
-        return bool(self.screen_stack[0].query("#timeline"))
-
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Whether an action makes sense now."""
         if self.prompt is not None and self.prompt.has_focus:
@@ -221,33 +186,6 @@ class WhichlayerApp(KeyActions):
         self.keep_sizes_now(leaving=True)
         self.close_finder()
 
-    def on_resize(self, event: events.Resize) -> None:
-        """Lay the parts out for the new size."""
-        self.shown.forget()  # terminals move text about, even there and back
-        if event.size.height < _LEAST_PALETTE and isinstance(self.screen, CommandPalette):
-            self.pop_screen()
-        self._arrange(event.size.width, event.size.height)
-
-    def action_command_palette(self) -> None:
-        """Open the palette, where Textual has room for its list: without any it fails."""
-        if self.size.height >= _LEAST_PALETTE:
-            super().action_command_palette()
-
-    def look_at(self, view: View, noted: bool = True) -> None:
-        """Show another view; ``noted`` ones can be undone."""
-        self.say("")
-        self._touched = True
-        self._follows = False
-        self.gap_rank = None
-        if self.look is not None and noted:
-            self.history.note(self.look, view)
-        self._show(view)
-        self.keep_changed(view)
-
-    def follow_growth(self) -> None:
-        """Show everything as it comes, if everything is what is shown now."""
-        self._follows = self.look is not None and self.look.port.is_whole
-
     def stop_reading(self) -> bool:
         """Keep what was read so far without the rest; False where nothing is being read."""
         if self._loading.stage not in (Stage.RECEIVING, Stage.READING):
@@ -258,19 +196,6 @@ class WhichlayerApp(KeyActions):
         else:
             self.say("nothing can be kept yet: q leaves")
         return True
-
-    def bring_to_front(self, name: str) -> None:
-        """Focus a panel or the timeline; a panel that shares its place comes to the front."""
-        self.say("")
-        with self.batch_update():
-            if self._arranged is not None:
-                for place in self._arranged.places:
-                    if name in place:
-                        self._in_front[place] = name
-                self._place_panels(self._arranged)
-            if self.only is not None:
-                self.show_only(name)
-            self.query_one(f"#{name}").focus()
 
     @on(LoadProgressed)
     def _load_progressed(self, message: LoadProgressed) -> None:
@@ -296,7 +221,7 @@ class WhichlayerApp(KeyActions):
 
     def _draw(self, message: DocumentOpened) -> None:
         self.call_after_refresh(message.drawn.set)
-        old, document = self.document, self.with_finds(message.document)
+        old, document = self.document, self.with_finds(self.with_queue(message.document))
         self.document = document
         view = carry.opened(document, self._cells) if self.look is None else self.look
         if old is not None and old.lanes is not document.lanes:
@@ -316,119 +241,6 @@ class WhichlayerApp(KeyActions):
             footer.say("")
         self._arrange(self.size.width, self.size.height)
 
-    def carried(self, view: View, old: Document, document: Document) -> View:
-        """The view of one document in another one that knows more of the same trace."""
-        self.history.carry(lambda then: carry.carried_roughly(then, old, document))
-        return carry.carried(view, old, document, self._follows, self._touched)
-
-    @on(Looked)
-    def _looked(self, message: Looked) -> None:
-        view = message.view
-        if self.look is None or view.edition != self.look.edition:
-            return  # it was asked for before more was read, and speaks of other times and lanes
-        if self.document is not None and view.row != self.look.row:
-            view = travel.on_row(self.document, view, view.row)
-        self.look_at(view, message.noted)
-
-    @on(StretchChosen)
-    def _stretch_chosen(self, message: StretchChosen) -> None:
-        if self.look is None or self.document is None:
-            return
-        view = self.look
-        if message.slice_row >= 0:
-            view = travel.to_slice_row(self.document, view, message.slice_row)
-            view = travel.on_row(self.document, view, view.row)
-        if message.device >= 0:
-            view = replace(view, device=message.device)
-        self.look_at(view.revealing(message.start_ns, message.end_ns))
-
-    @on(SpanOpened)
-    def _span_opened(self, message: SpanOpened) -> None:
-        if self.look is not None:
-            port = self.look.port.around(message.start_ns, message.end_ns, 1.0)
-            view = replace(self.look, port=port, device=message.device)
-            self.look_at(view.pointed(message.cursor_ns, view.row))
-
-    @on(LaneFolded)
-    def _lane_folded(self, message: LaneFolded) -> None:
-        if self.look is None or self.document is None or message.edition != self.look.edition:
-            return
-        self.look_at(travel.refolded(self.document, self.look, message.lane))
-
-    @on(LaneMenuAsked)
-    def _lane_menu_asked(self, message: LaneMenuAsked) -> None:
-        if self.look is not None and message.edition == self.look.edition:
-            self.open_lane_menu(message.lane)
-
-    @on(FitAsked)
-    def _fit_asked(self) -> None:
-        self.action_fit_thing()
-
-    @on(QualityAsked)
-    def _quality_asked(self) -> None:
-        self.action_quality()
-
-    @on(TimelineResized)
-    def _timeline_resized(self) -> None:
-        if self.look is not None:
-            self._show(self.look)
-
-    @on(PanelWanted)
-    def _panel_wanted(self, message: PanelWanted) -> None:
-        self.bring_to_front(message.name)
-
-    @on(SubjectChosen)
-    def _subject_chosen(self, message: SubjectChosen) -> None:
-        from whichlayer.analysis.results import KernelGroup
-
-        self._subject = message.subject
-        self._tell_region()
-        calls = message.subject.rows if isinstance(message.subject, KernelGroup) else None
-        self._light_calls(calls)
-        if isinstance(message.subject, KernelGroup) and not self.query_one("#region").display:
-            self.say(clean(message.subject.why))
-
-    def on_descendant_focus(self) -> None:
-        """The region pane speaks of the cursor again once no table has the focus."""
-        if self.focused is not None and self.focused.id in ("timeline", "gaps"):
-            self._subject = None
-            self._tell_region()
-            self._light_calls(None)
-
-    def _light_calls(self, rows: NDArray[np.int32] | None) -> None:
-        """Light the calls of a kernel that is chosen in the table."""
-        from whichlayer.tui.widgets.timeline import Timeline
-
-        self.screen_stack[0].query_one(Timeline).light_calls(rows)
-
-    @property
-    def _cells(self) -> int:
-        """Columns of the time axis."""
-        label = self._arranged.label_cells if self._arranged is not None else 0
-        return max(self.size.width - label, 1)
-
-    def _show(self, view: View) -> None:
-        if view.port.cells != self._cells:
-            view = replace(view, port=view.port.with_cells(self._cells))
-        lines = self.screen_stack[0].query_one("#timeline").size.height
-        if self.document is not None and view.lines != lines:
-            view = travel.with_lines(self.document, view, lines)
-        if self.document is not None:
-            view = travel.settled(self.document, view)
-        self.look = view
-        spoken = self.spoken_of(view)
-        with self.batch_update():
-            for pane in self.panes:
-                pane.show(spoken if pane.OF_SPAN else self.document, view)
-            self.screen_stack[0].query_one(Header).wait_for_span(self.waits_for_span(view))
-            self._tell_region()
-        self.want_span(view)
-
-    def show_again(self) -> None:
-        """Show the same view anew: something else is known of it."""
-        if self.look is not None:
-            self._show(self.look)
-
     @property
     def opened_with(self) -> tuple[str, Options]:
         """The file and the options that were asked for on the command line."""
@@ -440,61 +252,14 @@ class WhichlayerApp(KeyActions):
         return self._loader.path
 
     @property
-    def subject(self) -> Subject | None:
-        """What a table speaks of, while it has the focus."""
-        return self._subject
-
-    @property
     def span_maker(self) -> tuple[Options, Callable[[Trace, Options], Analysis]]:
         """With which options and by what spans are analysed."""
         return self._loader.maker
-
-    def _tell_region(self) -> None:
-        if self.document is None or self.look is None:
-            return
-        from whichlayer.tui.widgets.region import RegionPane
-        from whichlayer.tui.widgets.timeline import Timeline
-
-        rows = travel.rows_of(self.document, self.look)
-        here = travel.slice_at(self.document, rows, self.look)
-        self.screen_stack[0].query_one(Timeline).mark_chain(self.chain_of_slice(here))
-        self.screen_stack[0].query_one(RegionPane).speak_of(self._subject, here)
 
     def _repaint(self) -> None:
         palette = palette_for(self.theme, self.console.color_system, plain=self.no_color)
         for pane in self.panes:
             pane.paint_with(palette)
-
-    def _arrange(self, width: int, height: int) -> None:
-        # While rows come and go with every snapshot, the timeline has all the room there is; of a
-        # part there is nothing to say in panels either.
-        document = self.document
-        rows = travel.most_rows(document) if document is not None and document.is_whole else None
-        arranged = self.sized(arrangement_for(width, height, rows), height)
-        if arranged != self._arranged:
-            self._arranged = arranged
-            if self._has_panes:
-                self._place_panels(arranged)
-            for pane in self.panes:
-                pane.label_cells = arranged.label_cells
-        if self.look is not None:
-            self._show(self.look)
-
-    def arrange_again(self) -> None:
-        """Lay the parts out anew."""
-        self._arranged = None
-        with self.batch_update():
-            self._arrange(self.size.width, self.size.height)
-
-    def _place_panels(self, arranged: Arrangement) -> None:
-        for place in arranged.places:
-            front = self._in_front.get(place, place[0])
-            for name in place:
-                panel = self.screen_stack[0].query_one(f"#{name}", Panel)
-                if panel.display != (name == front):
-                    panel.display = name == front
-                panel.share_place(place)
-        self.place_parts(arranged)
 
 
 def run(

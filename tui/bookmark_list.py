@@ -66,5 +66,5 @@ def bookmark_list(document: Document, marks: Sequence[Bookmark], path: Path | No
         ("name", "lane", "time", "span"),
         rows,
         "no bookmark yet: M sets one at the cursor",
-        "enter goes there · d deletes · esc closes",
+        "enter goes there · d deletes · r renames · esc closes",
     )

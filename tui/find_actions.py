@@ -11,6 +11,7 @@ from whichlayer.tui.deferred import Deferred
 from whichlayer.tui.find_messages import Answered
 from whichlayer.tui.messages import DocumentOpened
 from whichlayer.tui.prompting import Prompting
+from whichlayer.tui.undo import Part
 from whichlayer.tui.widgets.prompt import Asked
 
 # Nobody searches before the first picture.
@@ -54,12 +55,14 @@ class Search:
         hits: what it found.
         at: the hit that was gone to last, or -1.
         view: what was looked at then; once it is another, ``at`` says nothing.
+        any_case: with the capitals of the query nothing is found, without them this.
     """
 
     text: str
     hits: Hits
     at: int = -1
     view: View | None = None
+    any_case: bool = False
 
 
 class FindActions(Prompting):
@@ -76,6 +79,7 @@ class FindActions(Prompting):
         self._awaited: str | None = None
         self._lists_answer = False
         self._filter_text = ""
+        self._search_text = ""
 
     # What is searched
 
@@ -96,15 +100,15 @@ class FindActions(Prompting):
     def with_finds(self, document: Document) -> Document:
         """A new document as it is to be shown: filtered as the last one was."""
         before = self.document
-        if before is None or (not self._filter_text and self.search is None):
+        if before is None or not (self._filter_text or self._search_text):
             return document
         same = before.trace is document.trace
         if before.filter is not None and same and document.filter is None:
             document = filtered.with_filter(document, before.filter)
         if not same:
             # Rows have other numbers now: everything is looked for again.
-            if self.search is not None:
-                self.finder_of(document).ask("search", self.search.text)
+            if self._search_text:
+                self.finder_of(document).ask("search", self._search_text)
                 self._light(None)
             if self._filter_text:
                 self.finder_of(document).ask("filter", self._filter_text)
@@ -176,9 +180,43 @@ class FindActions(Prompting):
         """Put the marks of a search away; False where there are none."""
         if self.search is None:
             return False
-        self.search = None
-        self._light(None)
+        with self.one_act(Part.SEARCH):
+            self._put_search("")
         return True
+
+    def part_now(self, part: Part) -> Any:
+        """What is searched for, and what is let through."""
+        if part is Part.FILTER:
+            return self._filter_text
+        return self._search_text if part is Part.SEARCH else super().part_now(part)
+
+    def put_part(self, part: Part, before: Any, after: Any) -> str:
+        """Search for something else, without going to it, or let something else through."""
+        if part is Part.FILTER:
+            self._put_filter(after)
+        elif part is Part.SEARCH:
+            self._put_search(after)
+        else:
+            return super().put_part(part, before, after)
+        return ""
+
+    def _put_search(self, text: str) -> None:
+        self.search, self._search_text, self._awaited = None, text, None
+        self._light(None)
+        if text and self.document is not None:
+            self.finder_of(self.document).ask("search", text)
+        elif self._finder is not None:
+            self._finder.forget("search")
+
+    def _put_filter(self, text: str) -> None:
+        self._filter_text, self._awaited = text, None
+        if text and self.document is not None:
+            self.finder_of(self.document).ask("filter", text)
+            return
+        if self._finder is not None:
+            self._finder.forget("filter")
+        if self.document is not None and self.document.filter is not None:
+            self.post_message(DocumentOpened(filtered.with_filter(self.document, None)))
 
     # The prompt
 
@@ -256,9 +294,11 @@ class FindActions(Prompting):
             self.prompt.say(f"searching … {message.share:.0%}")
         elif message.purpose.startswith("filter"):
             whole = units.count_text(len(self.document.trace), "slice")
-            self.prompt.say(f"{_number(len(message.hits))} of {whole}")
+            loosely = " ignoring case" if message.any_case else ""
+            self.prompt.say(f"{_number(len(message.hits))} of {whole}{loosely}")
         else:
-            self.prompt.say(self._counted(message.hits), wrong=not len(message.hits))
+            loosely = " ignoring case" if message.any_case else ""
+            self.prompt.say(self._counted(message.hits) + loosely, wrong=not len(message.hits))
             self._light(message.hits if len(message.hits) else None)
 
     def _answer_entered(self, message: Answered) -> None:
@@ -271,20 +311,23 @@ class FindActions(Prompting):
         elif message.purpose == "filter":
             self._set_filter(message.text, message.hits)
         else:
-            self._found(message.text, message.hits)
+            self._found(message.text, message.hits, message.any_case)
 
-    def _found(self, text: str, hits: Hits) -> None:
+    def _found(self, text: str, hits: Hits, any_case: bool) -> None:
         awaited, self._awaited = self._awaited == text, None
-        self.search = Search(text, hits)
-        self._light(hits if len(hits) else None)
-        if not len(hits):
-            self.say(f"nothing found for {text}")
-        elif awaited and self._lists_answer:
-            self._list_hits(self.search)
-        elif awaited and self.look is not None:
-            place = hits.at_or_after(self.look.cursor_ns)
-            beyond = place == len(hits)
-            self._go_to_hit(0 if beyond else place, "from the start: " if beyond else "")
+        if not awaited and text != self._search_text:
+            return  # it was asked for before another one was
+        with self.one_act(Part.SEARCH):
+            self.search, self._search_text = Search(text, hits, any_case=any_case), text
+            self._light(hits if len(hits) else None)
+            if awaited and not len(hits):
+                self.say(f"nothing found for {text}")
+            elif awaited and self._lists_answer:
+                self._list_hits(self.search)
+            elif awaited and self.look is not None:
+                place = hits.at_or_after(self.look.cursor_ns)
+                beyond = place == len(hits)
+                self._go_to_hit(0 if beyond else place, "from the start: " if beyond else "")
         self._lists_answer = False
 
     def stop_search(self) -> bool:
@@ -327,7 +370,8 @@ class FindActions(Prompting):
         self.look_at(view)
         search.at, search.view = place, self.look
         name = document.names.short(row)
-        self.say(f"{first}{_number(place + 1)} of {_number(len(hits))} · {name}")
+        loosely = " ignoring case" if search.any_case else ""
+        self.say(f"{first}{_number(place + 1)} of {_number(len(hits))}{loosely} · {name}")
 
     def _list_hits(self, search: Search) -> None:
         from whichlayer.tui.hit_list import hit_list
@@ -353,7 +397,11 @@ class FindActions(Prompting):
         return int(later[0]) if len(later) else int(places[0])
 
     def _set_filter(self, text: str, hits: Hits | None) -> None:
-        self._filter_text, self._awaited = text, None
+        asked = not text or self._awaited == text
+        if not asked and text != self._filter_text:
+            return  # it was asked for before another one was
+        with self.one_act(Part.FILTER):
+            self._filter_text, self._awaited = text, None
         document = self.document
         if document is None or (hits is None and document.filter is None):
             return
@@ -361,7 +409,7 @@ class FindActions(Prompting):
         self.post_message(DocumentOpened(replace(filtered.with_filter(document, chosen))))
         if chosen is None:
             self.say("filter off")
-        else:
+        elif asked:
             whole = _number(len(document.trace))
             self.say(f"shows {_number(chosen.count)} of {whole} slices: x shows all")
 

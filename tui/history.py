@@ -1,4 +1,4 @@
-"""The way back: the spans and lanes that were looked at before."""
+"""The way back: the spans and selections that were looked at before."""
 
 from __future__ import annotations
 
@@ -21,11 +21,13 @@ class History:
         self._past: list[View] = []
         self._future: list[View] = []
 
-    def note(self, old: View, new: View) -> None:
-        """Remember a view if the one after it shows another span, other lanes or a selection."""
-        if _shown(old) != _shown(new):
-            self._past = [*self._past[-self.LIMIT + 1 :], old]
-            self._future.clear()
+    def note(self, old: View, new: View) -> bool:
+        """Remember a view if the one after it shows another span, or a selection."""
+        if _shown(old) == _shown(new):
+            return False
+        self._past = [*self._past[-self.LIMIT + 1 :], old]
+        self._future.clear()
+        return True
 
     def back(self, now: View) -> View:
         """The view before, on the cells of now; ``now`` where there is none."""
@@ -46,22 +48,9 @@ class History:
             return now
         target.append(now)
         then = source.pop()
-        return replace(
-            now,
-            port=then.port.with_cells(now.port.cells),
-            cursor_ns=then.cursor_ns,
-            row=then.row,
-            used=then.used,
-            around=then.around,
-            folds=then.folds,
-            order=then.order,
-            selection=then.selection,
-            anchor_ns=None,
-            clock=then.clock,
-        )
+        return replace(now.seen_as(then), selection=then.selection, anchor_ns=None)
 
 
 def _shown(view: View) -> tuple[object, ...]:
-    """What is undone; of a selection that is drawn with the mouse every move would be another."""
-    selected = view.selection is not None
-    return view.port.start_ns, view.port.end_ns, view.order, dict(view.folds), view.clock, selected
+    """What makes another view; of a selection that is drawn every move would be one."""
+    return view.port.start_ns, view.port.end_ns, view.selection is not None

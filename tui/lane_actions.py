@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from whichlayer.tui.acting import Acting
 from whichlayer.tui.deferred import Deferred
 from whichlayer.tui.lane_order import USUAL, LaneOrder
+from whichlayer.tui.messages import DocumentOpened
+from whichlayer.tui.undo import Part
+from whichlayer.tui.undoing import Undoing
 
 # There are no lanes before the first picture.
 if TYPE_CHECKING:
     from pathlib import Path
 
     from whichlayer.analysis.options import Options
-    from whichlayer.tui import carry, dealt_rows, go_to, travel, view_state
+    from whichlayer.tui import carry, dealt_rows, go_to, launch_lanes, travel, view_state
     from whichlayer.tui.document import Document
     from whichlayer.tui.lanes import Fold
     from whichlayer.tui.view import View
@@ -24,17 +26,27 @@ else:
     carry = Deferred("whichlayer.tui.carry")
     dealt_rows = Deferred("whichlayer.tui.dealt_rows")
     go_to = Deferred("whichlayer.tui.go_to")
+    launch_lanes = Deferred("whichlayer.tui.launch_lanes")
     travel = Deferred("whichlayer.tui.travel")
     view_state = Deferred("whichlayer.tui.view_state")
 
 
-class LaneActions(Acting):
-    """``X D ^ 8 9 0 shift+up shift+down W``, and the menu of a lane's label."""
+@dataclass(frozen=True, slots=True)
+class QueueShown:
+    """Whether lanes of launches are there, and how lanes were when they were."""
+
+    shown: bool
+    lanes: Any = field(default=None, compare=False)
+
+
+class LaneActions(Undoing):
+    """``X D ^ 8 9 0 shift+up shift+down W Q``, and the menu of a lane's label."""
 
     def __init__(self, **settings: Any) -> None:
         """Nothing was kept or read yet."""
         super().__init__(**settings)
         self._state_read = False
+        self._queue_shown = False
         self._kept: tuple[LaneOrder, dict[int, Fold], bool] = (USUAL, {}, False)
 
     @property
@@ -53,7 +65,7 @@ class LaneActions(Acting):
             return
         self._arrange_lanes(view.order.hiding(lane))
         title = document.lanes[lane].title.strip()
-        self.say(f"{title} is hidden: D shows hidden lanes, z undoes")
+        self.say(f"{title} is hidden: D shows hidden lanes, u undoes")
 
     def action_show_lanes(self) -> None:
         """The hidden lanes as a list; enter shows one again."""
@@ -123,6 +135,53 @@ class LaneActions(Acting):
         self.look_at(view)
         at = go_to.wall_clock_text(self.document.trace, view.cursor_ns)
         self.say(f"wall clock: the cursor is at {at}" if view.clock else "time since the start")
+
+    def action_queue(self) -> None:
+        """Show or hide how many launches are queued on each device, and how late they run."""
+        document = self.document
+        if document is None or document.analysis is None:
+            self.say("launches are not known yet")
+            return
+        with self.one_act(Part.QUEUE):
+            if not self._show_queue(document, not self._queue_shown):
+                self.say("no launch of GPU work is recorded")
+
+    def with_queue(self, document: Document) -> Document:
+        """A new document as it is to be shown: with lanes of launches, where they are asked for."""
+        analysis = document.analysis
+        if not self._queue_shown or analysis is None or launch_lanes.shows_launches(document):
+            return document
+        return launch_lanes.with_launches(document, analysis)
+
+    def _show_queue(self, document: Document, shows: bool) -> bool:
+        """Show lanes of launches or none; False where there are none to show."""
+        if not shows:
+            shown = launch_lanes.without_launches(document)
+        elif document.analysis is not None:
+            shown = launch_lanes.with_launches(document, document.analysis)
+        else:
+            return False
+        if shown is document:
+            return False
+        self._queue_shown = shows
+        self.post_message(DocumentOpened(shown))
+        return True
+
+    def part_now(self, part: Part) -> Any:
+        """Whether launches have lanes."""
+        if part is not Part.QUEUE:
+            return super().part_now(part)
+        return QueueShown(self._queue_shown, super().part_now(Part.LANES))
+
+    def put_part(self, part: Part, before: Any, after: Any) -> str:
+        """Show lanes of launches or none, arranged as they were."""
+        if part is not Part.QUEUE:
+            return super().put_part(part, before, after)
+        document = self.document
+        if document is None or not self._show_queue(document, after.shown):
+            return "no launch of GPU work is recorded here"
+        self.call_later(self.put_lanes, after.lanes)
+        return ""
 
     def open_lane_menu(self, lane: int) -> None:
         """What can be done with a lane, as a list: for the mouse."""

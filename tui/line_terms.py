@@ -29,8 +29,8 @@ LABELS: Final[dict[str, tuple[str, ...]]] = {
     "cache": ("What it reads is no larger than the card's last cache, and may lie there already.",),
     "chain": (
         (
-            "From the GPU work over its launch, operator and module to the Python line; u goes up, U "
-            "down."
+            "From the GPU work over its launch, operator and module to the Python line; backspace goes "
+            "up, \\ down."
         ),
     ),
     "clock": ("The instant under the cursor on the wall clock of the machine that recorded.",),
@@ -80,6 +80,9 @@ COLUMNS: Final[dict[str, dict[str, tuple[str, ...]]]] = {
         "calls": ("How many there are.",),
         "GB/s": ("bytes",),
         "%roof": ("roof",),
+        "a call": ("The time of a call on the average.",),
+        "lost": ("lost",),
+        "TF/s": ("TFLOP/s",),
         "by": ("The layer that owns what is lost; ? nothing explains it, – it was not judged.",),
     },
     "findings": {

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from whichlayer.tui.loading import Loading
     from whichlayer.tui.view import View
 
+#: How the runs of the mouse begin that is held down: each has a name of its own.
+DRAG = "drag"
+
 #: What the region pane speaks of instead of the cursor.
 Subject: TypeAlias = "KernelGroup | Finding | TraceWarning"
 
@@ -69,10 +72,11 @@ class LoadFailed(Message):
 
 @dataclass
 class Looked(Message):
-    """The user asked for another view; ``noted`` views can be undone."""
+    """The user asked for another view; ``noted`` views can be undone, those of a run at once."""
 
     view: View
     noted: bool = True
+    run: str = ""
 
 
 @dataclass
@@ -100,6 +104,13 @@ class SubjectChosen(Message):
     """A row of a table was put under the table's cursor."""
 
     subject: Subject | None
+
+
+@dataclass
+class HeadingClicked(Message):
+    """The user asked for the kernel table in the order of a column, by its place."""
+
+    column: int
 
 
 @dataclass

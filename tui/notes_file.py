@@ -13,7 +13,7 @@ import os
 import secrets
 import stat
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -56,17 +56,23 @@ def new_bookmark(name: str, clock_ns: int, span_ns: int = 0, lane: str = "") -> 
     return Bookmark(secrets.token_hex(6), name[:_MOST_NAME], clock_ns, max(span_ns, 0), lane)
 
 
+def renamed(mark: Bookmark, name: str) -> Bookmark:
+    """The same bookmark under another name."""
+    return replace(mark, name=name[:_MOST_NAME])
+
+
 class NotesFile:
     """The notes on one trace; every change reads the file first, so that two screens can write.
 
     Attributes:
+        trace: its path.
         told: what the user has to know about the file, in one line, or empty.
     """
 
     def __init__(self, trace: str) -> None:
         """Take the path of the trace; ``-`` (a pipe) has notes while the screen is open only."""
         self.told = ""
-        self._trace = trace
+        self.trace = trace
         self._only_here: list[Bookmark] = []
         beside, state = _places(trace)
         self._beside, self._state = beside, state
@@ -97,7 +103,8 @@ class NotesFile:
         Raises:
             OSError: it cannot be written; it is kept while the screen is open.
         """
-        self._change(lambda marks: [*marks, mark], mark)
+        self._only_here = _without(self._only_here, mark)
+        self._change(lambda marks: [*_without(marks, mark), mark], mark)
 
     def remove(self, mark: Bookmark) -> None:
         """Keep one less.
@@ -105,8 +112,8 @@ class NotesFile:
         Raises:
             OSError: the file cannot be written.
         """
-        self._only_here = [one for one in self._only_here if one.id != mark.id]
-        self._change(lambda marks: [one for one in marks if one.id != mark.id], None)
+        self._only_here = _without(self._only_here, mark)
+        self._change(lambda marks: _without(marks, mark), None)
 
     def _change(self, changed: Any, added: Bookmark | None) -> None:
         path = self.path
@@ -133,7 +140,7 @@ class NotesFile:
             aside = _aside(path)
             os.replace(path, aside)
             self.told = f"{path.name} was {wrong}: it is kept as {aside.name}"
-        body: dict[str, Any] = {_MARK: _FORM, "trace": os.path.basename(self._trace)}
+        body: dict[str, Any] = {_MARK: _FORM, "trace": os.path.basename(self.trace)}
         body["bookmarks"] = [_stored(mark) for mark in changed(marks)]
         private = path == self._state
         if private:
@@ -200,6 +207,10 @@ def _mark(stored: object) -> Bookmark | None:
 def _stored(mark: Bookmark) -> dict[str, Any]:
     return {"id": mark.id, "name": mark.name, "clock_ns": mark.clock_ns,
             "span_ns": mark.span_ns, "lane": mark.lane}  # fmt: skip
+
+
+def _without(marks: list[Bookmark], mark: Bookmark) -> list[Bookmark]:
+    return [one for one in marks if one.id != mark.id]
 
 
 def _by_time(mark: Bookmark) -> tuple[int, str]:

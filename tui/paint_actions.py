@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from textual.filter import LineFilter, Monochrome, NoColor
 
-from whichlayer.tui.acting import Acting
+from whichlayer.tui.colours import THEMES
 from whichlayer.tui.deferred import Deferred
-from whichlayer.tui.screen_settings import writes_unicode
+from whichlayer.tui.screen_settings import THEME_PREFIX, writes_unicode
 from whichlayer.tui.slots import ColourBy
+from whichlayer.tui.undo import Part
+from whichlayer.tui.undoing import Undoing
 from whichlayer.tui.widgets.header import Header
 
 # Nobody asks for these before the first picture.
@@ -22,8 +24,8 @@ else:
     pictures = Deferred("whichlayer.tui.pictures")
 
 
-class PaintActions(Acting):
-    """``C K P``."""
+class PaintActions(Undoing):
+    """``C K P T``."""
 
     def __init__(self, **settings: Any) -> None:
         """Bars have the colours of their families."""
@@ -39,15 +41,46 @@ class PaintActions(Acting):
 
         return self.screen_stack[0].query_one(Timeline)
 
+    def part_now(self, part: Part) -> Any:
+        """What colours tell, and the theme."""
+        if part is Part.COLOURS:
+            return self.coloured_by
+        return self._theme_word if part is Part.THEME else super().part_now(part)
+
+    def put_part(self, part: Part, before: Any, after: Any) -> str:
+        """Let colours tell something else, or be others."""
+        if part is Part.COLOURS:
+            self._colour(after)
+        elif part is Part.THEME:
+            self.theme = next(name for name in THEMES if _word_of(name) == after)
+        else:
+            return super().put_part(part, before, after)
+        return ""
+
+    @property
+    def _theme_word(self) -> str:
+        return _word_of(self.theme)
+
+    def action_theme(self) -> None:
+        """The next theme: dark, light, and both for the colour-blind."""
+        names = list(THEMES)
+        with self.one_act(Part.THEME):
+            self.theme = names[(names.index(self.theme) + 1) % len(names)]
+        self.say(f"colours: {self._theme_word}")
+
     def action_colour_by(self) -> None:
         """Let colours tell the next thing of bars."""
         by = self.coloured_by.following
         if by is ColourBy.OWNER and (self.document is None or self.document.analysis is None):
             by = by.following  # owners are not known yet
+        with self.one_act(Part.COLOURS):
+            self._colour(by)
+        self.say(f"bars are coloured by {by.value}")
+
+    def _colour(self, by: ColourBy) -> None:
         self.coloured_by = by
         self._timeline.colour(by)
         self.screen_stack[0].query_one(Header).tell_colours(by)
-        self.say(f"bars are coloured by {by.value}")
 
     def action_legend(self) -> None:
         """What the colours in sight stand for."""
@@ -90,3 +123,8 @@ class PaintActions(Acting):
                 only_ascii=self._makes_plain,
             )
         return [one for one in found if not isinstance(one, Monochrome | NoColor)] + self._plain
+
+
+def _word_of(theme: str) -> str:
+    """A theme as people read it."""
+    return theme.removeprefix(THEME_PREFIX).replace("-", " ")

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from textual import on
 
-from whichlayer.tui.acting import Acting
+from whichlayer.tui.undo import Part
+from whichlayer.tui.undoing import Undoing
 from whichlayer.tui.deferred import Deferred
 from whichlayer.tui.layout import PANELS, Arrangement
 from whichlayer.tui.messages import PanelFullAsked, PanelsDragged
@@ -33,7 +34,7 @@ _MOST_STEPS = 6
 _AXIS = ("overview", "ruler", "layers", "timeline")
 
 
-class PanelActions(Acting):
+class PanelActions(Undoing):
     """``| _ ~ $ %`` and ctrl with arrows."""
 
     def __init__(self, **settings: Any) -> None:
@@ -51,13 +52,39 @@ class PanelActions(Acting):
         """Lay the parts out anew."""
         raise NotImplementedError
 
+    def part_now(self, part: Part) -> Any:
+        """How high and wide panels are, and what has the whole screen."""
+        if part is Part.LINES:
+            return {count: lines for count, lines in self._more_lines.items() if lines}
+        if part is Part.WIDTHS:
+            return {name: steps for name, steps in self._steps.items() if steps}
+        return self.only or "" if part is Part.FULL else super().part_now(part)
+
+    def put_part(self, part: Part, before: Any, after: Any) -> str:
+        """Let panels be as high or wide as they were; one part alone, or all."""
+        if part is Part.FULL:
+            self.show_only(after or None)
+        elif part is Part.LINES:
+            self._more_lines = dict(after)
+            self.arrange_again()
+            self._keep_sizes()
+        elif part is Part.WIDTHS:
+            self._steps = dict(after)
+            for name in {*before, *after}:
+                self._widen(name)
+            self._keep_sizes()
+        else:
+            return super().put_part(part, before, after)
+        return ""
+
     def action_only(self) -> None:
         """The part in focus on the whole screen; again: all parts."""
         here = self.focused.id if self.focused is not None else None
-        if self.only is not None:
-            self.show_only(None)
-        elif here in (*PANELS, "timeline"):
-            self.show_only(here)
+        with self.one_act(Part.FULL):
+            if self.only is not None:
+                self.show_only(None)
+            elif here in (*PANELS, "timeline"):
+                self.show_only(here)
 
     def show_only(self, name: str | None) -> None:
         """One part alone with the lines at top and bottom, or all of them."""
@@ -70,14 +97,16 @@ class PanelActions(Acting):
         """All parts again; False where that is so already."""
         if self.only is None:
             return False
-        self.show_only(None)
+        with self.one_act(Part.FULL):
+            self.show_only(None)
         return True
 
     def action_panel_lines(self, lines: int) -> None:
         """Panels higher by so many lines, or lower."""
         before = self._extra
-        self._more_lines[self._side_by_side] = before + lines
-        self.arrange_again()
+        with self.one_act(Part.LINES, run="lines"):
+            self._more_lines[self._side_by_side] = before + lines
+            self.arrange_again()
         self._keep_sizes()
         if self._extra == before:
             self.say("panels can be no higher" if lines > 0 else "panels can be no lower")
@@ -92,8 +121,9 @@ class PanelActions(Acting):
         if abs(steps) > _MOST_STEPS:
             self.say(f"{here} can be no {'wider' if step > 0 else 'narrower'}")
             return
-        self._steps[here] = steps
-        self._widen(here)
+        with self.one_act(Part.WIDTHS, run=f"width of {here}"):
+            self._steps[here] = steps
+            self._widen(here)
         self._keep_sizes()
 
     def _widen(self, name: str) -> None:
@@ -166,10 +196,12 @@ class PanelActions(Acting):
         if self.only is None and panels.size.height:
             lines = self.size.height - 1 - message.y - panels.size.height
             if lines:
-                self._more_lines[self._side_by_side] = self._extra + lines
-                self.arrange_again()
+                with self.one_act(Part.LINES, run="lines"):
+                    self._more_lines[self._side_by_side] = self._extra + lines
+                    self.arrange_again()
                 self._keep_sizes()
 
     @on(PanelFullAsked)
     def _panel_full_asked(self, message: PanelFullAsked) -> None:
-        self.show_only(None if self.only is not None else message.name)
+        with self.one_act(Part.FULL):
+            self.show_only(None if self.only is not None else message.name)

@@ -10,11 +10,11 @@ from whichlayer.tui.widgets.roofline_screen import Choice, RooflineScreen
 
 if TYPE_CHECKING:
     from whichlayer.analysis.results import Analysis
-    from whichlayer.tui.actions import KeyActions
+    from whichlayer.tui.table_actions import TableActions
     from whichlayer.tui.view import View
 
 
-def open_roofline(app: KeyActions, analysis: Analysis, view: View) -> None:
+def open_roofline(app: TableActions, analysis: Analysis, view: View) -> None:
     """Show the roofline of the selection, else of the window, over the screen."""
     table = app.screen_stack[0].query_one(KernelTable)
 
@@ -22,7 +22,7 @@ def open_roofline(app: KeyActions, analysis: Analysis, view: View) -> None:
         if choice is None:
             return
         index, follow = choice
-        table.choose_group(index)
+        app.choose_group(index)
         if follow:
             table.follow()
 

@@ -134,6 +134,13 @@ class View:
         fold = self.folds.get(lane, Fold.SOME).following
         return replace(self, folds={**self.folds, lane: fold})
 
+    def seen_as(self, then: View) -> View:
+        """Span and cursor of another view; its row and rows too, where lanes are the same."""
+        view = replace(self, port=then.port.with_cells(self.port.cells), cursor_ns=then.cursor_ns)
+        if (then.order, then.folds) != (self.order, self.folds):
+            return view
+        return replace(view, row=then.row, used=then.used, around=then.around)
+
     @property
     def marked(self) -> tuple[int, int] | None:
         """The selection, or the stretch from its begin to the cursor while it is being made."""

@@ -34,8 +34,10 @@ EFFECTS: dict[str, tuple[tuple[str, ...], str]] = {
     "pan-right": (("w", "w"), "port"),
     "fit": (("w",), "port"),
     "fit-thing": ((), "port"),
+    "view-before": (("w",), "port"),
     "undo": (("w",), "port"),
-    "redo": (("w", "z"), "port"),
+    "view-after": (("w", "z"), "port"),
+    "redo": (("w", "u"), "port"),
     "left": ((), "cursor"),
     "right": ((), "cursor"),
     "far-left": ((), "cursor"),
@@ -51,7 +53,7 @@ EFFECTS: dict[str, tuple[tuple[str, ...], str]] = {
     "next-step": ((), "cursor"),
     "previous-step": ((), "cursor"),
     "cause": (("full_stop",), "row"),
-    "effect": (("full_stop", "u"), "row"),
+    "effect": (("full_stop", "backspace"), "row"),
     "go-to": ((), "prompt"),
     "bookmark": ((), "prompt"),
     "bookmarks": ((), "sheet"),
@@ -385,10 +387,10 @@ async def test_every_act_on_the_view_is_undone_and_done_again(
             await pilot.pause()
             after = shown(app)
             assert after != before, keys
-            await pilot.press("z")
+            await pilot.press("u")
             await pilot.pause()
             assert shown(app) == before, keys
-            await pilot.press("Z")
+            await pilot.press("U")
             await pilot.pause()
             assert shown(app) == after, keys
 
@@ -407,7 +409,9 @@ async def test_a_selection_drawn_with_the_mouse_is_one_act(
         await pilot.mouse_up("#timeline", offset=(70, 0))
         await settled(app, pilot)
         assert view_of(app).selection is not None
-        await pilot.press("z")
+        await pilot.press("u")
+        assert view_of(app).selection is None and view_of(app).port == port
+        await pilot.press("U", "z")
         assert view_of(app).selection is None and view_of(app).port == port
 
 

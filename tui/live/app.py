@@ -263,6 +263,7 @@ class LiveApp(LiveActions):
         if old.trace is document.trace:
             return super().carried(view, old, document)
         self.history = History()
+        self.leave_recording()
         if self.model.following:
             self._touched = False
         return carried_between(view, old, document, self._touched)
@@ -277,12 +278,12 @@ class LiveApp(LiveActions):
         self.arrange_again()
         self.query_one("#timeline").focus()
 
-    def look_at(self, view: View, noted: bool = True) -> None:
+    def look_at(self, view: View, noted: bool = True, run: str = "") -> None:
         """Who moves wants to see this window: the next one does not take its place."""
         if self.model.following and self.model.chosen is not None:
             self.model.choose(self.model.chosen)
             self._refresh_frame()
-        super().look_at(view, noted)
+        super().look_at(view, noted, run)
 
     def _renew(self) -> None:
         """What changes without anything happening: output, telemetry, the end of the program."""

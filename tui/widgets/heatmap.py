@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
@@ -36,6 +36,21 @@ _SOME, _MUCH = 0.1, 0.5
 
 #: Shades that are told apart; more would cost runs and no eye would see them.
 _SHADES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class HeatLook:
+    """What rows of the map are; two are alike wherever its cursor is."""
+
+    kind: int
+    chosen: int = field(default=0, compare=False)
+    top: int = field(default=0, compare=False)
+    column: int = field(default=0, compare=False)
+
+    @property
+    def word(self) -> str:
+        """What rows are."""
+        return str(heat_map.ROWS[self.kind])
 
 
 class Heatmap(Panel):
@@ -76,11 +91,20 @@ class Heatmap(Panel):
 
     def show_next_rows(self) -> str:
         """Let rows be something else; what they are then, in a word."""
-        self._kind = (self._kind + 1) % len(heat_map.ROWS)
-        self._heat = None
-        self.chosen = self.top = 0
+        following = HeatLook((self._kind + 1) % len(heat_map.ROWS), column=self.column)
+        self.look_as(following)
+        return following.word
+
+    @property
+    def look(self) -> HeatLook:
+        """What its rows are now."""
+        return HeatLook(self._kind, self.chosen, self.top, self.column)
+
+    def look_as(self, look: HeatLook) -> None:
+        """Let rows be that, with the cursor where it was then."""
+        self._kind, self._heat = look.kind, None
+        self.chosen, self.top, self.column = look.chosen, look.top, look.column
         self.refresh()
-        return str(heat_map.ROWS[self._kind])
 
     @property
     def lines(self) -> int:

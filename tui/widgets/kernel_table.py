@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
@@ -19,7 +19,7 @@ from whichlayer.analysis.report.units import (
 )
 from whichlayer.analysis.text import clean
 from whichlayer.tui.deferred import Deferred
-from whichlayer.tui.messages import StretchChosen, SubjectChosen
+from whichlayer.tui.messages import HeadingClicked, StretchChosen, SubjectChosen
 from whichlayer.tui.view import View
 from whichlayer.tui.widgets.pane import Piece, shortened, strip_of
 from whichlayer.tui.widgets.panel import Panel
@@ -74,6 +74,26 @@ COLUMNS = (
         lambda r: _number(r.group.roof_fraction),
     ),
 )
+
+@dataclass(frozen=True, slots=True)
+class TableLook:
+    """How rows are made and sorted; two are alike wherever the table's cursor is."""
+
+    sort: int
+    grouping: Grouping | None
+    chosen: int = field(default=0, compare=False)
+    top: int = field(default=0, compare=False)
+
+    @property
+    def sort_word(self) -> str:
+        """The column that rows are sorted by."""
+        return COLUMNS[self.sort].title
+
+    @property
+    def grouping_word(self) -> str:
+        """What makes kernels one row."""
+        return str((self.grouping or kernel_grouping.Grouping.SHAPE).value)
+
 
 #: Below this width the name gets too little, and the columns that say least go first.
 _LEAST_NAME = 16
@@ -149,19 +169,28 @@ class KernelTable(Panel):
         """What makes kernels one row."""
         return self._grouping or kernel_grouping.Grouping.SHAPE
 
-    def group_by_next(self) -> str:
-        """Let rows be the next grouping; what to say of it."""
-        self._grouping = self.grouping.following
+    @property
+    def look(self) -> TableLook:
+        """How its rows are made and sorted now."""
+        return TableLook(self._sort, self._grouping, self.chosen, self.top)
+
+    def look_as(self, look: TableLook) -> None:
+        """Make and sort rows so, with the cursor where it was then."""
+        self._sort, self._grouping = look.sort, look.grouping
         self._rows = None
-        self.top = self.chosen = 0
+        self.chosen, self.top = look.chosen, look.top
         self.refresh()
         if self.has_focus:
             self.line_chosen()
+
+    def group_by_next(self) -> str:
+        """Let rows be the next grouping; what to say of it."""
+        self.look_as(TableLook(self._sort, self.grouping.following))
         analysis = None if self.document is None else self.document.analysis
         modules = self._grouping is kernel_grouping.Grouping.MODULE
         if modules and analysis is not None and not kernel_grouping.has_modules(analysis):
             return "no modules here: record with_stack=True or with_modules=True"
-        return f"rows of the kernel table: {self._grouping.value}"
+        return f"rows of the kernel table: {self.grouping.value}"
 
     @property
     def chosen_group(self) -> int | None:
@@ -180,10 +209,14 @@ class KernelTable(Panel):
 
     def sort_by_next(self) -> str:
         """Order by the next column; its title."""
-        self._sort = (self._sort + 1) % len(COLUMNS)
+        self.sort_by((self._sort + 1) % len(COLUMNS))
+        return COLUMNS[self._sort].title
+
+    def sort_by(self, column: int) -> None:
+        """Order by a column, by its place in ``COLUMNS``."""
+        self._sort = column
         self._rows = None
         self.refresh()
-        return COLUMNS[self._sort].title
 
     def line_chosen(self) -> None:
         """The region pane speaks of the chosen group."""
@@ -308,9 +341,7 @@ class KernelTable(Panel):
         for column in reversed(self._columns()):
             place -= column.cells
             if place <= x < place + column.cells:
-                self._sort = COLUMNS.index(column)
-                self._rows = None
-                self.refresh()
+                self.post_message(HeadingClicked(COLUMNS.index(column)))
 
     def _nothing(self) -> str:
         analysis = None if self.document is None else self.document.analysis

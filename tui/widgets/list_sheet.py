@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from rich.cells import cell_len
@@ -52,6 +52,7 @@ class ListSheet(OverScreen[int]):
         ("end,G", "edge(1)", "last"),
         ("enter", "choose", "choose"),
         ("delete,x,d", "remove", "delete"),
+        ("r", "rename", "rename"),
     ]
 
     def __init__(
@@ -64,6 +65,7 @@ class ListSheet(OverScreen[int]):
         """Take the list, and what deletes a row and gives the list that is left."""
         super().__init__()
         self._removing = remove
+        self.renaming: Callable[[int], Awaitable[None]] | None = None
         self.rows = ListedRows(palette, listed, chosen)
 
     def compose(self) -> ComposeResult:
@@ -90,6 +92,13 @@ class ListSheet(OverScreen[int]):
         """Delete the chosen row, where rows can be deleted."""
         if self._removing is not None and self.rows.listed.rows:
             self.rows.take(self._removing(self.rows.chosen))
+
+    async def action_rename(self) -> None:
+        """Close to give the chosen row another name, where rows can have one."""
+        if self.renaming is not None and self.rows.listed.rows:
+            renaming, row = self.renaming, self.rows.chosen
+            self.dismiss(None)
+            await renaming(row)
 
 
 class ListedRows(Pane, can_focus=True):

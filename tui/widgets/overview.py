@@ -10,7 +10,7 @@ from textual import events
 from textual.strip import Strip
 
 from whichlayer.analysis.layers import Layer
-from whichlayer.tui.messages import Looked
+from whichlayer.tui.messages import DRAG, Looked
 from whichlayer.tui.overview_drag import Grip, dragged, grip_at
 from whichlayer.tui.owners import columns_of
 from whichlayer.tui.view import View
@@ -34,6 +34,7 @@ class Overview(Pane):
         super().__init__(id=id)
         self._columns: tuple[tuple[int, int], str, NDArray[np.uint8]] | None = None
         self._grip: Grip | None = None
+        self._drags = 0
 
     def document_changed(self) -> None:
         """Work the columns out anew."""
@@ -92,6 +93,7 @@ class Overview(Pane):
             return
         self._grip = grip_at(self._whole(), self.view.port, event.x - self.label_cells)
         self.capture_mouse()
+        self._drags += 1
         if self._grip.part == "new" and not self.view.port.is_whole:
             self._move_to(event.x)
 
@@ -105,7 +107,7 @@ class Overview(Pane):
             moved = replace(self.view, port=port)
             inside = port.shows(moved.cursor_ns)
             at = moved.cursor_ns if inside else (port.start_ns + port.end_ns) // 2
-            self.post_message(Looked(moved.pointed(at, moved.row)))
+            self.post_message(Looked(moved.pointed(at, moved.row), run=self._run))
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
         """Zoom in about the pointer."""
@@ -119,7 +121,7 @@ class Overview(Pane):
         event.stop()
         event.prevent_default()
         if self.view is not None and self.document is not None:
-            self.post_message(Looked(self.view.zoomed(turn, self._time_at(event.x))))
+            self.post_message(Looked(self.view.zoomed(turn, self._time_at(event.x)), run="zoom"))
 
     def on_mouse_up(self) -> None:
         """Let go."""
@@ -133,7 +135,11 @@ class Overview(Pane):
         port = self.view.port
         start = time - port.span_ns // 2
         moved = replace(self.view, port=port.to(start, start + port.span_ns))
-        self.post_message(Looked(moved.pointed(time, moved.row)))
+        self.post_message(Looked(moved.pointed(time, moved.row), run=self._run))
+
+    @property
+    def _run(self) -> str:
+        return f"{DRAG} {self.id} {self._drags}"
 
     def _time_at(self, x: int) -> int:
         whole = self._whole()

@@ -6,7 +6,7 @@ from textual import events
 
 from whichlayer.tui.carry import shift_between
 from whichlayer.tui.document import Document
-from whichlayer.tui.messages import FitAsked, Looked
+from whichlayer.tui.messages import DRAG, FitAsked, Looked
 from whichlayer.tui.view import View
 from whichlayer.tui.widgets.pane import Pane
 
@@ -22,6 +22,7 @@ class TimePane(Pane):
         """Start without a drag."""
         super().__init__(id=id)
         self._drag_from: tuple[int, int] | None = None
+        self._drags = 0
 
     def show(self, document: Document | None, view: View | None) -> None:
         """Take what is to be shown; a drag goes on from the same instant."""
@@ -62,6 +63,7 @@ class TimePane(Pane):
         else:
             time = self.instant_under(event.x)
             self._drag_from = (time, event.x)
+            self._drags += 1
             self.capture_mouse()
             self.post_message(Looked(self.view.pointed(time, row)))
 
@@ -70,7 +72,8 @@ class TimePane(Pane):
         if self._drag_from is None or self.view is None or event.x == self._drag_from[1]:
             return
         time = self._time(event.x)
-        self.post_message(Looked(self.view.selected(self._drag_from[0], time)))
+        selected = self.view.selected(self._drag_from[0], time)
+        self.post_message(Looked(selected, run=f"{DRAG} {self.id} {self._drags}"))
 
     def on_mouse_up(self) -> None:
         """End the drag."""
@@ -99,9 +102,9 @@ class TimePane(Pane):
         if event.x < self.label_cells:
             self.labels_scrolled(-turn * 2)
         elif event.shift or event.ctrl:
-            self.post_message(Looked(self.view.panned(-turn * _WHEEL_CELLS)))
+            self.post_message(Looked(self.view.panned(-turn * _WHEEL_CELLS), run="pan"))
         else:
-            self.post_message(Looked(self.view.zoomed(turn, self._time(event.x))))
+            self.post_message(Looked(self.view.zoomed(turn, self._time(event.x)), run="zoom"))
 
     def _time(self, x: int) -> int:
         if self.view is None:
