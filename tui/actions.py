@@ -170,7 +170,7 @@ class KeyActions(
         if panel is not None:
             panel.move(0, rows)
         elif self.look is not None and self.document is not None:
-            self.look_at(travel.on_row(self.document, self.look, self.look.row + rows))
+            self.look_at(travel.down(self.document, self.look, rows))
 
     def action_page(self, pages: int) -> None:
         """Move by screenfuls of rows."""

@@ -62,8 +62,10 @@ class Arranging(KeyActions):
         # While rows come and go with every snapshot, the timeline has all the room there is; of a
         # part there is nothing to say in panels either.
         document = self.document
-        rows = travel.most_rows(document) if document is not None and document.is_whole else None
-        arranged = self.sized(arrangement_for(width, height, rows), height)
+        rows = tall = None
+        if document is not None and document.is_whole:
+            rows, tall = travel.most_rows(document), travel.tallest(document)
+        arranged = self.sized(arrangement_for(width, height, rows, tall), height)
         if arranged != self._arranged:
             self._arranged = arranged
             if self._has_panes:

@@ -46,6 +46,8 @@ def _parts(name: str) -> Iterator[str]:
         return
     name = _ENGINE.sub("", name)
     yield name
+    name = name.strip("#=-* ") or name
+    yield name
     head, mark, tail = name.partition("#")
     if mark and head and tail:
         # Which optimizer steps is said behind the mark, what is enumerated before it.

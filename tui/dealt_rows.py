@@ -10,6 +10,15 @@ from whichlayer.tui.lanes import FOLDED_ROWS, Fold, ShownLane, ShownRow
 #: Lines that one row of a lane may be high.
 MOST_LINES = 6
 
+#: What lines that are left make of the rows of a lane, one step after the other: sorts of lanes,
+#: and how many lines their rows get. What a GPU does and what a counter says is read off heights.
+_TALLER = (
+    (("gpu",), 2), (("counter",), 2), (("gpu",), 3), (("counter",), 3), (("gpu",), 4),
+    (("cpu", "python", "other"), 2), (("gpu",), MOST_LINES), (("counter",), 4),
+    (("cpu", "python", "other"), 3), (("gpu", "counter"), 8), (("cpu", "python", "other"), 4),
+    (("gpu",), 12), (("cpu", "python", "other"), 6),
+)  # fmt: skip
+
 
 def shown_rows(
     lanes: tuple[ShownLane, ...],
@@ -17,6 +26,7 @@ def shown_rows(
     lines: int = 0,
     used: tuple[int, ...] = (),
     order: LaneOrder = USUAL,
+    tall: bool = False,
 ) -> tuple[ShownRow, ...]:
     """All lines of the timeline from top to bottom.
 
@@ -27,6 +37,7 @@ def shown_rows(
         used: rows that each lane has a use for, where that is known; the others are left out
             if not all fit.
         order: which lanes are shown, in which order, and how many rows the user gave them.
+        tall: rows get more lines than one where lines are left.
     """
     rows: list[ShownRow] = []
     listed = order.listed(len(lanes))
@@ -39,10 +50,13 @@ def shown_rows(
             for index, fold in zip(listed, shown, strict=True)
         ]
     dealt = _dealt_rows(seen, shown, lines, tuple(used[i] for i in listed) if used else ())
+    heights = _heights(seen, shown, dealt, lines) if tall else ()
     for place, index in enumerate(listed):
         lane = lanes[index]
         depths = _depths_of(lane, shown[place], dealt[place])
         lines_of = _lines_by_row(depths, shown[place])
+        if heights:
+            lines_of = [one * heights[place] for one in lines_of]
         for depth, parts in zip(depths, lines_of, strict=True):
             for part in range(parts):
                 is_last = depth == depths[-1] and part == parts - 1
@@ -71,6 +85,35 @@ def used_rows(
     for index, rows in least.items():
         used[index] = max(used[index], rows)
     return tuple(used)
+
+
+def most_lines(lanes: tuple[ShownLane, ...]) -> int:
+    """The most lines that the timeline makes use of."""
+    return sum(
+        lane.most_rows * max([1, *(lines for groups, lines in _TALLER if lane.group in groups)])
+        for lane in lanes
+    )
+
+
+def _heights(
+    lanes: tuple[ShownLane, ...], folds: list[Fold | int], dealt: list[int], lines: int
+) -> list[int]:
+    """Lines of each row of each lane: streams and counters alike, threads from the first on."""
+    heights = [1] * len(lanes)
+    if not lines:
+        return heights
+    counts = [_line_count(lane, folds[i], dealt[i]) for i, lane in enumerate(lanes)]
+    left = lines - sum(counts)
+    for groups, height in _TALLER:
+        mine = [i for i, lane in enumerate(lanes) if lane.group in groups and folds[i] is Fold.SOME]
+        costs = [counts[i] * (height - heights[i]) for i in mine]
+        if "gpu" in groups or "counter" in groups:  # heights are compared: all or none
+            mine = mine if sum(costs) <= left else []
+        for lane, cost in zip(mine, costs, strict=False):
+            if cost <= left:
+                left -= cost
+                heights[lane] = height
+    return heights
 
 
 class _Fixed(int):

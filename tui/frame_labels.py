@@ -11,8 +11,24 @@ from whichlayer.tui.widgets.pane import shortened
 #: Marks the label of a pinned lane.
 _PIN = "^"
 
+#: A title cut to less than this says nothing at its end either.
+_LEAST_CUT = 8
+
 #: Labels as wide as this have room for the greatest value of a counter.
 _NOTED = 16
+
+
+def _cut(title: str, room: int) -> str:
+    """A title without its middle where it is too long and ends in a number: that tells it apart.
+
+    >>> _cut("CPU python3 111", 13), _cut("CPU pt_autograd_0", 11), _cut("GPU0 s21 comm", 10)
+    ('CPU pytho…111', 'CPU pt…ad_0', 'GPU0 s21 comm')
+    """
+    if len(title) <= room or room < _LEAST_CUT or not title[-1].isdecimal():
+        return title
+    last = title.rpartition(" ")[2]
+    tail = len(last) if len(last) <= room // 2 else room * 2 // 5
+    return f"{title[: room - tail - 1].rstrip()}…{title[-tail:]}"
 
 
 def label_of(
@@ -41,5 +57,5 @@ def label_of(
     room = cells - 2 - len(more)
     if len(title) > room and lane.group != "counter":
         more, room = "", cells - 2
-    text = f"{'▸' if chosen else ' '}{shortened(title, room)}{more} "
+    text = f"{'▸' if chosen else ' '}{shortened(_cut(title, room), room)}{more} "
     return Segment(text, palette.accent if chosen else palette.dim)

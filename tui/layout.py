@@ -10,8 +10,17 @@ PANELS = ("gaps", "findings", "kernels", "region")
 #: Widths from which three and four panels stand side by side.
 MEDIUM, WIDE = 100, 170
 
+#: Width from which labels have room for the longest names of threads.
+_WIDEST = 220
+
+#: Height of panels from which gaps stand above findings, and leave their width to the others.
+_STACKED_LINES = 22
+
 #: Lines of header, verdict, overview, ruler, layers and keys.
 _OTHER_LINES = 6
+
+#: Height of panels that have room for what they say of most recordings.
+_AMPLE_LINES = 25
 
 #: Rows that the timeline keeps however few it can fill.
 _LEAST_ROWS = 8
@@ -32,14 +41,22 @@ class Arrangement:
     panel_lines: int
     places: tuple[tuple[str, ...], ...]
 
+    @property
+    def is_stacked(self) -> bool:
+        """Gaps stand above findings instead of beside them."""
+        return len(self.places) == len(PANELS) and self.panel_lines >= _STACKED_LINES
 
-def arrangement_for(width: int, height: int, rows: int | None = None) -> Arrangement:
+
+def arrangement_for(
+    width: int, height: int, rows: int | None = None, tall: int | None = None
+) -> Arrangement:
     """The layout for a terminal of ``width`` times ``height`` cells.
 
     Args:
         width: of the terminal.
         height: of the terminal.
-        rows: lines that the timeline can fill; panels get what it leaves.
+        rows: lines that the timeline needs; panels get what it leaves.
+        tall: the most lines that it makes use of, with rows that are several lines high.
     """
     places: tuple[tuple[str, ...], ...]
     if width < MEDIUM:
@@ -47,11 +64,15 @@ def arrangement_for(width: int, height: int, rows: int | None = None) -> Arrange
     elif width < WIDE:
         label, places = 16, (("gaps", "findings"), ("kernels",), ("region",))
     else:
-        label, places = 20, (("gaps",), ("findings",), ("kernels",), ("region",))
-    panel_lines = min(max(height * 3 // 8, 6), 20)
+        label = 24 if width >= _WIDEST else 20
+        places = (("gaps",), ("findings",), ("kernels",), ("region",))
+    panel_lines = max(height * 3 // 8, 6)
     if height < 16:
         panel_lines = max(height - 10, 0)
     elif rows is not None:
-        spare = height - _OTHER_LINES - panel_lines - max(rows, _LEAST_ROWS)
-        panel_lines += min(max(spare, 0), height // 4)
+        room = height - _OTHER_LINES
+        # Panels with room for what they say come before high rows; what these leave is theirs too.
+        ample = max(height // 2, min(height * 5 // 8, _AMPLE_LINES))
+        timeline = max(rows, _LEAST_ROWS, min(tall or rows, room - ample))
+        panel_lines = max(room - timeline, panel_lines)
     return Arrangement(label, panel_lines, places)

@@ -24,11 +24,12 @@ class ListedRows:
         lines: int,
         used: tuple[int, ...],
         order: LaneOrder = USUAL,
+        tall: bool = False,
     ) -> tuple[ShownRow, ...]:
         """As :func:`whichlayer.tui.dealt_rows.shown_rows`."""
         # Lanes have no equality but identity, so tuples of the same ones are alike.
-        wanted = (lanes, dict(folds), lines, used, order)
+        wanted = (lanes, dict(folds), lines, used, order, tall)
         if wanted != self._last:
-            self._rows = shown_rows(lanes, folds, lines, used, order)
+            self._rows = shown_rows(lanes, folds, lines, used, order, tall)
             self._last = wanted
         return self._rows

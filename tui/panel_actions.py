@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from textual import on
 
-from whichlayer.tui.undo import Part
-from whichlayer.tui.undoing import Undoing
 from whichlayer.tui.deferred import Deferred
 from whichlayer.tui.layout import PANELS, Arrangement
 from whichlayer.tui.messages import PanelFullAsked, PanelsDragged
+from whichlayer.tui.undo import Part
+from whichlayer.tui.undoing import Undoing
 
 # There are no panels in the first picture.
 if TYPE_CHECKING:
@@ -28,6 +28,10 @@ _LEAST_LINES, _LEFT_LINES = 4, 9
 #: Shares of the width as the style sheet has them, and what one step makes of them.
 _WIDTHS = {"kernels": 13, "region": 10, "gaps": 7, "findings": 7}
 _WIDER = 1.25
+
+#: Panels that stand above one another where panels are high, and what that makes of their width.
+_PROBLEMS = ("gaps", "findings")
+_STACKED_WIDTH = 1.3
 _MOST_STEPS = 6
 
 #: Parts of the time axis, which go where one panel has the whole screen.
@@ -127,8 +131,27 @@ class PanelActions(Undoing):
         self._keep_sizes()
 
     def _widen(self, name: str) -> None:
-        width = f"{_WIDTHS[name] * _WIDER ** self._steps.get(name, 0):.2f}fr"
-        self.screen_stack[0].query_one(f"#{name}").styles.width = width
+        first = self.screen_stack[0]
+        if name in _PROBLEMS:
+            self._widen_problems()
+        else:
+            first.query_one(f"#{name}").styles.width = f"{self._width_of(name):.2f}fr"
+
+    def _width_of(self, name: str) -> float:
+        return float(_WIDTHS[name] * _WIDER ** self._steps.get(name, 0))
+
+    def _widen_problems(self) -> None:
+        """Gaps and findings as wide as both, or as those of them that are shown."""
+        problems = self.screen_stack[0].query_one("#problems")
+        stacked, widths = problems.has_class("stacked"), []
+        for name in _PROBLEMS:
+            panel, width = problems.query_one(f"#{name}"), self._width_of(name)
+            panel.styles.width = "100%" if stacked else f"{width:.2f}fr"
+            widths += [width] * panel.display
+        problems.display = bool(widths)
+        if widths:
+            width = max(widths) * _STACKED_WIDTH if stacked else sum(widths)
+            problems.styles.width = f"{width:.2f}fr"
 
     @property
     def _extra(self) -> int:
@@ -189,6 +212,8 @@ class PanelActions(Undoing):
         for name in PANELS:
             if only in PANELS:
                 first.query_one(f"#{name}").display = name == only
+        first.query_one("#problems").set_class(arranged.is_stacked and only is None, "stacked")
+        self._widen_problems()
 
     @on(PanelsDragged)
     def _panels_dragged(self, message: PanelsDragged) -> None:

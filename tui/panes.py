@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from textual.containers import Horizontal
+from textual.containers import Container, Horizontal
 from textual.widget import Widget
 
 from whichlayer.tui.widgets.findings_list import FindingsList
@@ -29,8 +29,7 @@ def panes() -> Iterator[Widget]:
     yield HitsLine(id="hits")
     yield Timeline(id="timeline")
     yield Horizontal(
-        Heatmap(id="gaps"),
-        FindingsList(id="findings"),
+        Container(Heatmap(id="gaps"), FindingsList(id="findings"), id="problems"),
         KernelTable(id="kernels"),
         RegionPane(id="region"),
         id="panels",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from whichlayer.analysis.trace.kinds import GPU_WORK, SliceKind
 from whichlayer.tui.counter_row import CounterRow
-from whichlayer.tui.dealt_rows import used_rows
+from whichlayer.tui.dealt_rows import most_lines, used_rows
 from whichlayer.tui.document import Document
 from whichlayer.tui.instant_lanes import InstantRow
 from whichlayer.tui.lane_order import LaneOrder
@@ -39,7 +39,9 @@ _CLOSEST = 4
 
 def rows_of(document: Document, view: View) -> tuple[ShownRow, ...]:
     """The lines of the timeline under the view's folds."""
-    return document.listed.rows(document.lanes, view.folds, view.lines, view.used, view.order)
+    return document.listed.rows(
+        document.lanes, view.folds, view.lines, view.used, view.order, document.is_whole
+    )
 
 
 def settled(document: Document, view: View) -> View:
@@ -71,6 +73,11 @@ def dealt(document: Document, view: View, here: tuple[int, int] | None) -> View:
 def most_rows(document: Document) -> int:
     """Lines that the timeline has when every lane shows all of its rows."""
     return sum(lane.most_rows for lane in document.lanes)
+
+
+def tallest(document: Document) -> int:
+    """The most lines that the timeline makes use of: rows are higher where there is room."""
+    return most_lines(document.lanes)
 
 
 def row_at(document: Document, rows: tuple[ShownRow, ...], index: int) -> Row | None:
@@ -274,10 +281,19 @@ def fit_thing(document: Document, rows: tuple[ShownRow, ...], view: View) -> Vie
     return None
 
 
+def down(document: Document, view: View, count: int) -> View:
+    """The cursor so many rows further down, however many lines each has."""
+    rows = rows_of(document, view)
+    firsts = [line for line, row in enumerate(rows) if not row.part]
+    place = max(bisect_right(firsts, view.row) - 1, 0) + count
+    return on_row(document, view, firsts[min(max(place, 0), len(firsts) - 1)] if firsts else 0)
+
+
 def on_row(document: Document, view: View, row: int) -> View:
-    """The cursor on another line; strips and panels follow to its device."""
+    """The cursor on the row of a line; strips and panels follow to its device."""
     rows = rows_of(document, view)
     row = min(max(row, 0), max(len(rows) - 1, 0))
+    row -= rows[row].part if rows else 0  # of a row that is several lines high, the first
     view = replace(view, row=row)
     if rows:
         device = document.device_of(rows[row].lane)

@@ -26,6 +26,9 @@ from whichlayer.tui.bar_names import fitted
         ("a_long_function", 7, "a_long…"),
         ("a_long_function", 5, "a_lon"),
         ("(((", 2, "(("),
+        ("## forward ##", 7, "forward"),
+        ("## forward ##", 5, "forwa"),
+        ("####", 3, "###"),
     ],
 )  # fmt: skip
 def test_the_telling_part_of_a_name_is_kept(name: str, room: int, shown: str) -> None:

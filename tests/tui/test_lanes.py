@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 from tests.tui.recording import ADD, GEMM, LANES, NCCL, Slice, build_trace, step_slices
 from whichlayer.analysis.trace.columns import Lane
 from whichlayer.analysis.trace.kinds import LaneKind, SliceKind
-from whichlayer.tui.dealt_rows import shown_rows
-from whichlayer.tui.document import Document, open_document
+from whichlayer.tui.dealt_rows import most_lines, shown_rows
+from whichlayer.tui.document import Document, Extent, open_document
 from whichlayer.tui.families import families_of, family_of
 from whichlayer.tui.family import Family
 from whichlayer.tui.lane_depths import nesting_without
 from whichlayer.tui.lane_list import list_lanes
 from whichlayer.tui.lanes import FOLDED_ROWS, Fold
 from whichlayer.tui.names import short_of
-from whichlayer.tui.travel import rows_of, settled
+from whichlayer.tui.travel import down, on_row, rows_of, settled
 from whichlayer.tui.view import View
 from whichlayer.tui.viewport import Viewport
 
@@ -96,7 +96,7 @@ def two_threads() -> Document:
 
 
 def rows_by_lane(document: Document, view: View) -> list[int]:
-    shown = [row.lane for row in rows_of(document, view)]
+    shown = [row.lane for row in rows_of(document, view) if not row.part]
     return [shown.count(lane) for lane in range(len(document.lanes))]
 
 
@@ -121,6 +121,47 @@ def test_rows_that_all_fit_are_all_shown_wherever_one_looks() -> None:
     view = View(Viewport.over(0, 6000, 100), lines=20)
     near = settled(document, replace(view, port=view.port.to(400, 600)))
     assert rows_by_lane(document, near) == [10, 10]
+
+
+def lines_by_lane(document: Document, view: View) -> list[int]:
+    shown = [row.lane for row in rows_of(document, view)]
+    return [shown.count(lane) for lane in range(len(document.lanes))]
+
+
+def test_rows_are_higher_where_lines_are_left() -> None:
+    document = two_threads()
+    view = View(Viewport.over(0, 6000, 100))
+    for lines in range(20, 160):
+        taller = settled(document, replace(view, lines=lines))
+        assert rows_by_lane(document, taller) == [10, 10]
+        by_lane = lines_by_lane(document, taller)
+        assert sum(by_lane) <= lines and by_lane == sorted(by_lane, reverse=True)
+    assert by_lane == [60, 60] and most_lines(document.lanes) == 120
+    part = replace(document, extent=Extent.READING)
+    assert lines_by_lane(part, settled(part, replace(view, lines=150))) == [10, 10]
+
+
+def test_what_the_user_has_folded_stays_low() -> None:
+    document = two_threads()
+    folds = {0: Fold.LINE, 1: Fold.ALL}
+    view = View(Viewport.over(0, 6000, 100), lines=90, folds=folds)
+    assert lines_by_lane(document, settled(document, view)) == [1, 10]
+
+
+def test_the_cursor_goes_from_row_to_row_however_high_they_are() -> None:
+    document = two_threads()
+    view = settled(document, View(Viewport.over(0, 6000, 100), lines=60))
+    rows = rows_of(document, view)
+    assert rows[view.row].parts > 1
+    met = [view.row]
+    for _ in range(19):
+        view = down(document, view, 1)
+        met.append(view.row)
+    assert [(rows[i].lane, rows[i].depth) for i in met] == [
+        (lane, depth) for lane in (0, 1) for depth in range(10)
+    ]
+    assert down(document, view, 1).row == view.row and down(document, view, -19).row == 0
+    assert all(rows[on_row(document, view, line).row].part == 0 for line in range(len(rows)))
 
 
 def test_rows_stay_where_they_are_while_panning_to_and_fro() -> None:

@@ -12,6 +12,7 @@ from whichlayer.analysis.trace.columns import Trace
 from whichlayer.tui.app import WhichlayerApp
 from whichlayer.tui.lanes import Fold
 from whichlayer.tui.widgets.panel import Panel
+from whichlayer.tui.widgets.timeline import Timeline
 
 LABEL = 16
 
@@ -59,11 +60,12 @@ async def test_wheel_with_shift_pans_and_over_labels_scrolls(
 
 async def test_click_puts_the_cursor_on_row_and_instant(trace: Trace, analysis: Analysis) -> None:
     async with screen_of(trace, analysis) as (app, pilot):
-        port = view_of(app).port
-        await pilot.click("#timeline", offset=(LABEL + 30, 2))
-        await pilot.pause()
-        view = view_of(app)
-        assert (view.row, port.cell_of(view.cursor_ns), view.port) == (2, 30, port)
+        port, rows = view_of(app).port, app.query_one(Timeline).rows
+        for line in range(min(len(rows), app.query_one(Timeline).size.height)):
+            await pilot.click("#timeline", offset=(LABEL + 30, line))
+            await pilot.pause()
+            view, first = view_of(app), line - rows[line].part
+            assert (view.row, port.cell_of(view.cursor_ns), view.port) == (first, 30, port)
 
 
 async def test_drag_selects_and_right_click_clears(trace: Trace, analysis: Analysis) -> None:

@@ -16,6 +16,7 @@ from whichlayer.tui.messages import StretchChosen, SubjectChosen
 from whichlayer.tui.view import View
 from whichlayer.tui.widgets.pane import Piece, shortened, strip_of
 from whichlayer.tui.widgets.panel import Panel
+from whichlayer.tui.wrapping import broken
 
 # There are findings long after the timeline, which does not wait for what they are made of.
 if TYPE_CHECKING:
@@ -34,6 +35,9 @@ _ALL_FIGURES, _TWO_FIGURES = 48, 34
 
 #: A title cut to less than this says nothing.
 _LEAST_TITLE = 12
+
+#: Lines of a finding at most: which, then what to do about it.
+_MOST_LINES = 5
 
 
 class FindingsList(Panel):
@@ -64,6 +68,17 @@ class FindingsList(Panel):
         return len(self.items)
 
     @property
+    def _each(self) -> int:
+        """Lines of each: more than one where all of them have room for what they say."""
+        count = len(self.items)
+        return min(max((self.size.height - 1) // count, 1), _MOST_LINES) if count else 1
+
+    def _item_at(self, y: int) -> tuple[int, int]:
+        """Place of the item on a line of the panel, and which of its lines that is."""
+        place, part = divmod(y - 1, self._each)
+        return self.top + place, part
+
+    @property
     def body_height(self) -> int:
         """The heading takes a line."""
         return max(self.size.height - 1, 1)
@@ -82,7 +97,8 @@ class FindingsList(Panel):
 
     def render_line(self, y: int) -> Strip:
         """One finding or warning."""
-        palette, width, index = self.palette, self.size.width, self.top + y - 1
+        palette, width = self.palette, self.size.width
+        index, part = self._item_at(y)
         if y == 0 and self.items:
             return strip_of([(self._heading(), palette.dim)], width, palette.text)
         if index >= len(self.items) or y == 0:
@@ -92,6 +108,12 @@ class FindingsList(Panel):
         style = palette.text if isinstance(item, results.Finding) else palette.dim
         if index == self.chosen:
             style = palette.chosen if self.has_focus else palette.marked
+        if part:
+            dim = palette.dim if style is palette.text else style
+            more = self._more(item, part)
+            if not more:
+                return strip_of([], width, palette.text)
+            return strip_of([("   ", palette.text), (f" {more}", dim)], width, style)
         pieces = self._warning(item, style) if isinstance(item, TraceWarning) else (
             self._finding(item, style)
         )  # fmt: skip
@@ -139,7 +161,7 @@ class FindingsList(Panel):
         )
         room = max(width - len(figures) - 4, 4)
         text = finding.rule
-        if room - len(text) > _LEAST_TITLE:
+        if room - len(text) > _LEAST_TITLE and self._each == 1:
             text += f": {clean(finding.title)}"
         letter = self.palette.layer(finding.layer, strong=True)
         return [
@@ -147,8 +169,25 @@ class FindingsList(Panel):
             (f" {shortened(text, room)}{figures}", style),
         ]
 
+    def _more(self, item: Finding | TraceWarning, part: int) -> str:
+        """A line below the first: what does not stand there, wrapped; the last says what is cut."""
+        room = max(self.size.width - 4, 8)
+        if isinstance(item, results.Finding):
+            place = f"in {item.where}" if str(item.where) else ""
+            said = [f"{item.title}: {item.fix}" if item.fix else item.title, place]
+        else:
+            said = [item.message]
+        lines = [line for text in said if text for line in broken(clean(text), room)]
+        if isinstance(item, TraceWarning):
+            lines = lines[1:]
+        most = self._each - 1
+        if part > min(most, len(lines)):
+            return ""
+        return shortened(" ".join(lines[part - 1 :]) if part == most else lines[part - 1], room)
+
     def _warning(self, warning: TraceWarning, style: Style) -> list[Piece]:
-        text = shortened(clean(warning.message), max(self.size.width - 4, 4))
+        room, text = max(self.size.width - 4, 4), clean(warning.message)
+        text = broken(text, max(room, 8))[0] if self._each > 1 else shortened(text, room)
         return [(" ! ", self.palette.dim), (f" {text}", style)]
 
     def on_click(self, event: events.Click) -> None:
@@ -156,7 +195,7 @@ class FindingsList(Panel):
         y = self.content_place(event)[1]
         if y <= 0:
             return
-        self.choose(self.top + y - 1)
+        self.choose(self._item_at(y)[0])
         if event.chain == 2:
             self.follow()
 

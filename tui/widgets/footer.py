@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
 from textual import events
 from textual.strip import Strip
 
 from whichlayer.tui.keys import Key, current_keys, footer_hints, hinted
-from whichlayer.tui.widgets.pane import Pane, Piece, strip_of
+from whichlayer.tui.widgets.pane import Pane, Piece, shortened, strip_of
 
 if TYPE_CHECKING:
     from whichlayer.tui.view import View
@@ -24,6 +25,7 @@ class Footer(Pane):
         """Start with the keys."""
         super().__init__(id=id)
         self.said = ""
+        self._more = ""
         self.live = False
         self.left_out: frozenset[str] = frozenset()
         self._can_stop = False
@@ -31,10 +33,15 @@ class Footer(Pane):
     def view_changed(self, old: View | None) -> None:
         """Nothing here depends on the view."""
 
-    def say(self, text: str) -> None:
-        """Show a message instead of the keys; an empty one brings the keys back."""
-        if text != self.said:
-            self.said = text
+    def say(self, text: str, more: str = "") -> None:
+        """Show a message instead of the keys; an empty one brings the keys back.
+
+        Args:
+            text: what is said.
+            more: what shows all of it, said where it is cut.
+        """
+        if (text, more) != (self.said, self._more):
+            self.said, self._more = text, more
             self.refresh()
 
     def offer_stop(self, can_stop: bool) -> None:
@@ -47,10 +54,15 @@ class Footer(Pane):
         """One line."""
         colours = self.palette.colours
         ground = self.palette.style(colours.dim, colours.surface)
+        key_style = self.palette.style(colours.accent, colours.surface, bold=True)
         if self.said:
             said = self.palette.style(colours.warning, colours.surface)
-            return strip_of([(f" {self.said}", said)], self.size.width, ground)
-        key_style = self.palette.style(colours.accent, colours.surface, bold=True)
+            room = self.size.width - 1
+            if cell_len(self.said) <= room:
+                return strip_of([(f" {self.said}", said)], self.size.width, ground)
+            more = f" {self._more}" if self._more else ""
+            text = f" {shortened(self.said, room - cell_len(more))}"
+            return strip_of([(text, said), (more, key_style)], self.size.width, ground)
         pieces: list[Piece] = [(" ", ground)]
         for keys, word in self._entries():
             pieces += [(keys, key_style), (f" {word}  ", ground)]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from textual import events
+from textual.geometry import Region, Size
 from textual.strip import Strip
 
 from whichlayer.analysis.layers import Layer
@@ -36,6 +37,9 @@ _SOME, _MUCH = 0.1, 0.5
 
 #: Shades that are told apart; more would cost runs and no eye would see them.
 _SHADES = 4
+
+#: Lines that it has where there is nothing to show.
+_LEAST_LINES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +75,7 @@ class Heatmap(Panel):
         self.column = 0
         self._label_room = 1
         self._kind = 0
+        self._fitted = 0
         self._heat: tuple[list[HeatRow], Heat] | None = None
 
     def document_changed(self) -> None:
@@ -88,6 +93,17 @@ class Heatmap(Panel):
     def on_resize(self) -> None:
         """Other columns."""
         self._heat = None
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """As high as it has rows, where findings stand below it; room to say why it has none."""
+        self._fitted = self.lines
+        return max(self._fitted, _LEAST_LINES)
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """The lines; where there are other rows than when the height was found, it is anew."""
+        if self.styles.is_auto_height and self.lines != self._fitted:
+            self.call_later(self.refresh, layout=True)
+        return super().render_lines(crop)
 
     def show_next_rows(self) -> str:
         """Let rows be something else; what they are then, in a word."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from itertools import groupby
 
+from rich.console import Group, RenderableType
+from rich.table import Table
 from rich.text import Text
 from textual.containers import VerticalScroll
 from textual.widgets import Static
@@ -42,8 +44,25 @@ class HelpScreen(ScrolledSheet):
         frame.border_subtitle = "esc closes · ↑ ↓ space b scroll · g G ends"
 
     def content(self) -> Static:
-        """The text."""
-        return Static(self._sheet)
+        """The text; lines that are too long go on below where their words begin."""
+        return Static(Group(*map(_hung, self._sheet.split("\n", allow_blank=True))))
+
+
+#: Cells before what a key does, and those by which other indented lines stand in.
+_KEY_CELLS, _INDENT = 12, 4
+
+
+def _hung(line: Text) -> RenderableType:
+    """A line whose further lines stand in, where it does."""
+    if not line.plain.startswith("  "):
+        return line
+    keys = {f"  {key.shown:<9} " for key in current_keys(live=True)}
+    cells = _KEY_CELLS if line.plain[:_KEY_CELLS] in keys else _INDENT
+    grid = Table.grid()
+    grid.add_column(width=cells, no_wrap=True)
+    grid.add_column(ratio=1)
+    grid.add_row(line[:cells], line[cells:])
+    return grid
 
 
 def pane_text(palette: Palette, pane: Pane) -> Text:

@@ -62,18 +62,31 @@ def _roof(share: float | None) -> str:
     return f"{100 * share:.0f} %" if share >= 0.005 else "<1 %"
 
 
+def _each(row: Ranked) -> str:
+    return time_text(row.time_ns // row.calls) if row.calls else UNKNOWN
+
+
+def _lost(row: Ranked) -> str:
+    judged = row.group.lost_ns or row.group.roof_fraction is not None
+    return time_text(row.group.lost_ns) if judged else UNKNOWN
+
+
 COLUMNS = (
     Column("time", 9, lambda r: time_text(r.time_ns), lambda r: r.time_ns),
     Column("share", 7, lambda r: share_text(r.share), lambda r: r.share),
-    Column("calls", 6, lambda r: f"{r.calls}", lambda r: r.calls),
+    Column("calls", 7, lambda r: f"{r.calls}", lambda r: r.calls),
     Column("GB/s", 6, lambda r: rate_text(r.group.gbps), lambda r: _number(r.group.gbps)),
     Column(
         "%roof",
-        6,
+        7,
         lambda r: _roof(r.group.roof_fraction),
         lambda r: _number(r.group.roof_fraction),
     ),
+    Column("a call", 9, lambda r: _each(r), lambda r: r.time_ns / max(r.calls, 1)),
+    Column("lost", 9, lambda r: _lost(r), lambda r: r.group.lost_ns),
+    Column("TF/s", 6, lambda r: rate_text(r.group.tflops), lambda r: _number(r.group.tflops)),
 )
+
 
 @dataclass(frozen=True, slots=True)
 class TableLook:
@@ -98,6 +111,9 @@ class TableLook:
 #: Below this width the name gets too little, and the columns that say least go first.
 _LEAST_NAME = 16
 _DISPENSABLE = ("share", "calls", "GB/s")
+
+#: Columns that come where names have this much beside them, the first first.
+_MORE, _AMPLE_NAME = ("a call", "lost", "TF/s"), 40
 _OWNER = 3
 
 #: Of rows whose names are alike, what differs gets this much of the room for both at most.
@@ -117,6 +133,8 @@ class KernelTable(Panel):
         "reason in the region pane. "
         f"by: the layer that owns what is lost, ? where no rule explains it, {UNKNOWN} where the "
         "kernel is not judged. Of rows with one name the shapes, dimmed, tell them apart. "
+        "Wide tables also tell the time of a call on the average, the time lost above the ideal, and "
+        "the flops achieved. "
         "The calls of the chosen row are lit on the timeline. Enter: the longest call."
     )
 
@@ -329,12 +347,22 @@ class KernelTable(Panel):
         return None if self.view is None else self.view.selection
 
     def _columns(self) -> list[Column]:
-        columns = list(COLUMNS)
+        """The columns that there is room for; the one that rows are sorted by is among them."""
+        sort = COLUMNS[self._sort]
+        columns = [c for c in COLUMNS if c.title not in _MORE or c is sort]
+        room = self.size.width - _OWNER - sum(c.cells for c in columns)
         for title in _DISPENSABLE:
-            if self.size.width - sum(c.cells for c in columns) - _OWNER >= _LEAST_NAME:
+            if room >= _LEAST_NAME:
                 break
-            columns = [c for c in columns if c.title != title]
-        return columns
+            gone = [c for c in columns if c.title == title and c is not sort]
+            columns = [c for c in columns if c not in gone]
+            room += sum(c.cells for c in gone)
+        for more in (c for c in COLUMNS if c.title in _MORE and c is not sort):
+            room -= more.cells
+            if room < _AMPLE_NAME:
+                break
+            columns.append(more)
+        return sorted(columns, key=COLUMNS.index)
 
     def _sort_at(self, x: int) -> None:
         place = self.size.width - _OWNER

@@ -107,8 +107,9 @@ class Panel(Pane, can_focus=True):
                 self.post_message(PanelWanted(name))
                 return
             place -= len(name) + 2
-        self._dragged = True
-        self.capture_mouse()
+        if self.region.y == self.screen.query_one("#panels").region.y:
+            self._dragged = True
+            self.capture_mouse()
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
         """Panels are as high as their title is dragged to."""
