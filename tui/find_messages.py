@@ -19,6 +19,7 @@ class Answered(Message):
         hits: what was found; None while it is being looked for, and where it cannot be.
         error: why it cannot be asked, in one line, or empty.
         share: of the work that is done.
+        any_case: what was found ignores the capitals of the query: with them there is nothing.
     """
 
     def __init__(
@@ -28,6 +29,7 @@ class Answered(Message):
         hits: Hits | None = None,
         error: str = "",
         share: float = 1.0,
+        any_case: bool = False,
     ) -> None:
         """Take the answer."""
         super().__init__()
@@ -36,3 +38,4 @@ class Answered(Message):
         self.hits = hits
         self.error = error
         self.share = share
+        self.any_case = any_case

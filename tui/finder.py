@@ -12,12 +12,13 @@ from textual.message import Message
 
 from whichlayer.analysis.errors import TraceError
 from whichlayer.analysis.search.matcher import Matcher, Stopped
-from whichlayer.analysis.search.query import Field, QueryError, parse_query
+from whichlayer.analysis.search.query import Field, Query, QueryError, parse_query
 from whichlayer.analysis.search.regex_process import Interrupted
 from whichlayer.analysis.text import clean
 from whichlayer.tui.find_messages import Answered
 
 if TYPE_CHECKING:
+    from whichlayer.analysis.search.hits import Hits
     from whichlayer.analysis.trace.columns import Trace
 
 #: How progress is told at most (seconds).
@@ -87,13 +88,23 @@ class Finder:
             while answer is None:
                 report(0.0)
                 try:
-                    answer = Answered(purpose, text, self._matcher.find(parse_query(text), report))
+                    hits, any_case = self._found(parse_query(text), report)
+                    answer = Answered(purpose, text, hits, any_case=any_case)
                 except Interrupted:
                     continue  # for the sake of another purpose, unless nobody waits any more
                 except (QueryError, TraceError) as error:
                     answer = Answered(purpose, text, error=clean(str(error)))
             if not stale():
                 self._post(answer)
+
+    def _found(self, query: Query, report: Callable[[float], None]) -> tuple[Hits, bool]:
+        """The hits, and whether there are some only where capitals do not count."""
+        hits = self._matcher.find(query, report)
+        loose = None if len(hits) else query.ignoring_case
+        if loose is None:
+            return hits, False
+        loosely = self._matcher.find(loose, report)
+        return (loosely, True) if len(loosely) else (hits, False)
 
 
 def reads_file(text: str) -> bool:

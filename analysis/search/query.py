@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import Enum
 from typing import Final
@@ -105,6 +105,21 @@ class Query:
     def of(self, *fields: Field) -> tuple[Term, ...]:
         """The conditions on some fields."""
         return tuple(term for term in self.terms if term.field in fields)
+
+    @property
+    def ignoring_case(self) -> Query | None:
+        """The same without capitals in what is asked for; None where it asks for none.
+
+        What must not be there and regular expressions stay as they are: they would ask for
+        something else.
+        """
+        terms = tuple(
+            term
+            if term.ignores_case or term.is_regex or term.negated
+            else replace(term, text=term.text.lower())
+            for term in self.terms
+        )
+        return None if terms == self.terms else Query(self.text, terms)
 
 
 def parse_query(text: str) -> Query:

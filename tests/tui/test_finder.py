@@ -66,3 +66,23 @@ def test_what_is_wrong_is_answered_in_words(trace: Trace) -> None:
 def test_only_arguments_need_the_file() -> None:
     assert reads_file("kernel: arg:64") and not reads_file("shape:64 argh")
     assert is_empty(" ") and is_empty("dur>") and not is_empty("a") and not is_empty("dur>x")
+
+
+def test_where_capitals_find_nothing_they_do_not_count(trace: Trace) -> None:
+    behind = Background()
+    finder = Finder(trace, lambda message: behind.posted.append(message), behind.start)
+
+    def found(text: str) -> tuple[int, bool]:
+        finder.ask("a", text)
+        behind.waiting.pop()()
+        (answer,) = (one for one in behind.posted if isinstance(one, Answered))
+        behind.posted.clear()
+        assert answer.hits is not None
+        return len(answer.hits), answer.any_case
+
+    assert found("aten") == (2 * STEPS, False)
+    assert found("ATEN") == (2 * STEPS, True)
+    assert found("Memcpy")[1] is False, "found as it is written"
+    assert found("ZZZ") == (0, False)
+    assert found("/ATEN/") == (0, False), "a regular expression means what it says"
+    assert found("ATEN -ATEN") == (2 * STEPS, True), "what must not be there stays as it is"

@@ -64,6 +64,32 @@ def said(app: WhichlayerApp) -> str:
     return app.screen_stack[0].query_one(Footer).said
 
 
+async def test_the_time_that_the_ruler_shows_can_be_gone_to(screen: Screen) -> None:
+    app = screen[0]
+    await press(screen, "g")
+    await typed(screen, "1.25ms")
+    for keys in (("f",), ("w",) * 14, ("w",) * 6):
+        await press(screen, *keys)
+        ruler = app.query_one(Ruler).render_line(0).text
+        shown = ruler.split("▼")[1].split("│")[0].strip()
+        for text in (shown, shown.rsplit(" ", 1)[0]):
+            await press(screen, "home", "g")
+            await typed(screen, text.replace("µ", "u"))
+            assert not said(app), text
+            shows = app.query_one(Ruler).render_line(0).text
+            assert f"▼{shown}" in shows, (text, shows)
+
+
+async def test_a_span_can_be_gone_to(screen: Screen) -> None:
+    app = screen[0]
+    await press(screen, "g")
+    await typed(screen, "1ms..1.5ms")
+    view = view_of(app)
+    assert view.cursor_ns == 1000 * US
+    assert view.port.shows(1000 * US) and view.port.shows(1500 * US - 1)
+    assert view.port.span_ns < 600 * US
+
+
 async def test_g_goes_to_a_time_a_step_and_from_the_cursor_on(screen: Screen) -> None:
     app = screen[0]
     await press(screen, "g")

@@ -162,6 +162,15 @@ async def test_what_is_not_there_is_said(screen: Screen) -> None:
     assert said(app) == "nothing found for zzz"
 
 
+async def test_capitals_that_find_nothing_do_not_count_and_it_is_said(screen: Screen) -> None:
+    app = screen[0]
+    await press(screen, "slash")
+    await typed(screen, "SGEMM")
+    assert "ignoring case" in prompt_line(app)
+    await press(screen, "enter")
+    assert "ignoring case" in said(app) and app.search is not None and len(app.search.hits)
+
+
 async def test_escape_and_backspace_leave_the_prompt_as_it_was_before(screen: Screen) -> None:
     app = screen[0]
     await press(screen, "slash")
