@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from whichlayer.tui.keys import KEYS
+from whichlayer.tui.keys import KEYS, Key, footer_hints, hinted
 
 README = Path(__file__).parent.parent / "README.md"
 BEGIN, END = "<!-- keys: written by docs/make_key_table.py -->\n", "<!-- end of keys -->\n"
@@ -17,9 +17,18 @@ def key_table() -> str:
     for key in KEYS:
         heading = key.group if key.group != group else ""
         keys = " ".join(f"`{name}`" for name in key.shown.split())
-        rows.append(f"| {heading} | {keys} | {key.does} | {key.mouse} |")
+        rows.append(f"| {heading} | {keys} | {key.does} | {key.mouse or by_click(key)} |")
         group = key.group
     return "\n".join(rows) + "\n"
+
+
+def by_click(key: Key) -> str:
+    """Where a key without an act of the mouse of its own is clicked."""
+    return "footer" if any(one is key for _, one in _in_footer()) else "palette"
+
+
+def _in_footer() -> list[tuple[str, Key]]:
+    return [pair for keys, _ in footer_hints(live=True) for pair in hinted(keys, live=True)]
 
 
 def with_table(readme: str) -> str:
