@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.program import Program
+from tests.support.recordings import analysed
 from whichlayer.analysis import Analysis, analyse, load
 from whichlayer.analysis.gaps.explain import explain_gap
 from whichlayer.analysis.limits import ANY, Limits, hold_to
@@ -120,5 +121,5 @@ def test_a_cut_recording_has_the_side_of_the_whole_or_none(
     cut = tmp_path / ("cut.json.gz" if packed else "cut.json")
     cut.write_bytes(data[: int(share * len(data))])
     analysis = analyse(load(cut))
-    assert analysis.verdict.side in ("unclear", analyse(load(source)).verdict.side)
+    assert analysis.verdict.side in ("unclear", analysed(source).verdict.side)
     assert "cut off" in analysis.verdict.caveat or not analysis.devices

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.recordings import loaded
 from whichlayer.analysis.kernels.marks import precision_of, takes_shortcuts, tensor_cores
 from whichlayer.analysis.kernels.names import SHORT_LENGTH, family, short_name
 from whichlayer.analysis.kernels.names_apart import names_apart
-from whichlayer.analysis.reader import open_trace
 from whichlayer.analysis.trace.kinds import SliceKind
 
 ADD = (
@@ -134,7 +134,7 @@ def test_what_tells_kernels_apart_is_said_where_it_is_short() -> None:
 
 def test_kernels_of_real_recordings_have_names_of_their_own(traces: Path) -> None:
     for file in ("kineto_resnet50_workers0.json.gz", "tl_mi300_ddp_resnet18.json.gz"):
-        trace = open_trace(str(traces / file))
+        trace = loaded(traces / file)
         used = np.unique(trace.name_id[trace.kind == SliceKind.KERNEL]).tolist()
         apart = names_apart(trace.strings[i] for i in used)
         assert len(set(apart.values())) == len(used) > 20

@@ -8,17 +8,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.support.recordings import analysed, loaded
 from whichlayer.analysis.kernels.coverage import NO_MODEL, coverage_of
 from whichlayer.analysis.kernels.names import family
 from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.pipeline import analyse
-from whichlayer.analysis.reader import open_trace
 from whichlayer.analysis.results import Analysis, KernelGroup, Options
 
 
 @cache
 def analysis_of(path: Path, model: str | None = None) -> Analysis:
-    return analyse(open_trace(path), Options(device_model=model))
+    return analysed(path) if model is None else analyse(loaded(path), Options(device_model=model))
 
 
 def own_work(analysis: Analysis) -> list[KernelGroup]:

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.recordings import loaded
 from whichlayer.analysis.kernels.device_table import DEVICE_ROWS, capability_of
 from whichlayer.analysis.kernels.occupancy import LaunchShape, Residency, residency
 from whichlayer.analysis.kernels.peaks import match_device
 from whichlayer.analysis.kernels.sm_limits import LIMITS, limits_of
-from whichlayer.analysis.reader import open_trace
 from whichlayer.analysis.results import Options
 from whichlayer.analysis.trace.kinds import SliceKind
 
@@ -162,7 +162,7 @@ def test_real_recordings_estimate_the_same_up_to_48_kb_of_shared_memory(traces: 
             ("hta_a100", "hta_v100", "kineto_resnet", "tl_h100", "tl_b200")
         ):
             continue
-        trace = open_trace(path)
+        trace = loaded(path)
         (entry, *_) = trace.header.get("deviceProperties") or [{}]
         limits = limits_of((entry.get("computeMajor", 0), entry.get("computeMinor", 0)), entry)
         rows = np.flatnonzero(trace.kind == SliceKind.KERNEL)
