@@ -125,10 +125,10 @@ class Memory(Generic[Scalar]):
     def room(self, count: int) -> NDArray[Scalar]:
         """An array of so many values, whatever they are."""
         if count > _LARGE:
-            return np.empty(count, self._piece.dtype)
+            return np.empty_like(self._piece, shape=count)
         with self._lock:
             if self._used + count > len(self._piece):
-                self._piece, self._used = np.empty(_PIECE, self._piece.dtype), 0
+                self._piece, self._used = np.empty_like(self._piece, shape=_PIECE), 0
             self._used += count
             return self._piece[self._used - count : self._used]
 

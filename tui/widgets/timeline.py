@@ -12,23 +12,28 @@ from textual.filter import ANSIToTruecolor, LineFilter
 from textual.geometry import Region
 from textual.strip import Strip
 
-from whichlayer.tui.bars import Marks, mark, select
+from whichlayer.tui.bars import mark, select
 from whichlayer.tui.chain_marks import JOINED, UNDERLINED, LineMarks, chain_marks, laid
 from whichlayer.tui.document import Document
 from whichlayer.tui.frame import Frame, draw_frame
 from whichlayer.tui.frame_labels import label_of
 from whichlayer.tui.frame_lit import Lit
+from whichlayer.tui.frame_marks import (
+    Stretch,
+    last_touched,
+    marks_of,
+    reselected,
+    selected_cells,
+)
 from whichlayer.tui.frame_runs import Painted
 from whichlayer.tui.frame_search import Stack
 from whichlayer.tui.frame_strips import Strips
-from whichlayer.tui.lanes import ShownLane, ShownRow
-from whichlayer.tui.messages import LaneFolded, LaneMenuAsked, TimelineResized
+from whichlayer.tui.messages import TimelineResized
 from whichlayer.tui.palette import BLANK
-from whichlayer.tui.raster import Row
 from whichlayer.tui.slots import ColourBy
 from whichlayer.tui.travel import row_at, rows_of
 from whichlayer.tui.view import View
-from whichlayer.tui.widgets.time_pane import TimePane
+from whichlayer.tui.widgets.rows_pane import RowsPane
 
 if TYPE_CHECKING:  # there is no search before someone types one
     from whichlayer.analysis.search.hits import Hits
@@ -37,11 +42,8 @@ if TYPE_CHECKING:  # there is no search before someone types one
 
 Int32 = NDArray[np.int32]
 
-#: Rows kept in sight above and below the cursor's row.
-_MARGIN = 1
 
-
-class Timeline(TimePane, can_focus=True):
+class Timeline(RowsPane, can_focus=True):
     """Lanes from top to bottom; scrolls by rows, its time axis is the view's."""
 
     HELP = (
@@ -54,8 +56,6 @@ class Timeline(TimePane, can_focus=True):
     def __init__(self, *, id: str | None = None) -> None:
         """Start without rows."""
         super().__init__(id=id)
-        self.rows: tuple[ShownRow, ...] = ()
-        self.top = 0
         self._frame: Frame | None = None
         self._stack: Stack | None = None
         self._frame_lines: list[int] = []
@@ -91,31 +91,6 @@ class Timeline(TimePane, can_focus=True):
                 )
         return self._chain_lines
 
-    def lines_in_sight(self) -> list[int]:
-        """The lines that are on the screen, from top to bottom; those of pinned lanes first."""
-        stop = min(self.top + self.size.height, len(self.rows))
-        first = range(min(self._pinned, stop))
-        return [*first, *range(self.top + len(first), stop)]
-
-    @property
-    def _pinned(self) -> int:
-        """Lines at the top that do not scroll: those of pinned lanes, half of the height at most."""
-        pinned = () if self.view is None else self.view.order.pinned
-        if not pinned:
-            return 0
-        lines = next((i for i, row in enumerate(self.rows) if row.lane not in pinned), 0)
-        return min(lines, self.size.height // 2)
-
-    def _line_at(self, y: int) -> int:
-        return y if y < self._pinned else self.top + y
-
-    def _height_of(self, line: int) -> int:
-        """Where a line is on the screen; outside it for one that is not in sight."""
-        pinned = self._pinned
-        if line < pinned:
-            return line
-        return line - self.top if line - self.top >= pinned else -1
-
     def light(self, hits: Hits | None) -> None:
         """Light the bars of what a search found; None for none."""
         if hits is not self._lit.hits:
@@ -137,26 +112,6 @@ class Timeline(TimePane, can_focus=True):
         self._forget_frame()
         self.refresh()
 
-    def drawn_rows(self) -> list[tuple[ShownLane, Row]]:
-        """The rows in sight, each with its lane."""
-        if self.document is None:
-            return []
-        lanes = self.document.lanes
-        shown = [self.rows[line] for line in self.lines_in_sight()]
-        return [(lanes[row.lane], lanes[row.lane].row(row.depth)) for row in shown]
-
-    def show(self, document: Document | None, view: View | None) -> None:
-        """Take what is to be shown.
-
-        While a file is read the cursor's row stays at its height on the screen; where rows of a
-        trace that is known come and go, the rows at the top stay, those of the GPU.
-        """
-        old = self.document
-        if document is not old and self.view is not None and view is not None:
-            known = document is not None and old is not None and document.trace is old.trace
-            self.top += 0 if known else view.row - self.view.row
-        super().show(document, view)
-
     def document_changed(self) -> None:
         """List the rows anew."""
         self._lit.forget_rows()
@@ -165,7 +120,7 @@ class Timeline(TimePane, can_focus=True):
         self._list_rows()
         self._forget_frame()
         if self.view is not None:
-            self._bring_into_sight(self.view.row)
+            self.bring_into_sight(self.view.row)
 
     def view_changed(self, old: View | None) -> None:
         """Repaint all rows only if the span, the rows or the selection change."""
@@ -180,7 +135,7 @@ class Timeline(TimePane, can_focus=True):
             self._forget_frame()
         if view.port != old.port:
             self._forget_frame()
-        scrolled = self._bring_into_sight(view.row)
+        scrolled = self.bring_into_sight(view.row)
         if self._frame is None or scrolled:
             self._strips.clear()
             if listed:
@@ -189,68 +144,38 @@ class Timeline(TimePane, can_focus=True):
                 self.refresh(Region(0, 0, self.size.width, len(self.lines_in_sight())))
             return
         if view.marked != old.marked:
-            self._select_otherwise(self._selected(old), self._selected(view))
+            self._select_otherwise(selected_cells(old), selected_cells(view))
         if view.row != old.row:
             self._refresh_row(old.row, self.size.width)
             self._refresh_row(view.row, self.size.width)
         elif view.cursor_ns != old.cursor_ns:
-            self._refresh_row(view.row, self._touched_cells(old, view))
+            row = row_at(self.document, self.rows, view.row) if self.document else None
+            cells = self.label_cells + last_touched(row, old, view) + 1
+            self._refresh_row(view.row, min(max(cells, 1), self.size.width))
 
-    def _select_otherwise(self, old: tuple[int, int] | None, new: tuple[int, int] | None) -> None:
+    def _select_otherwise(self, old: Stretch | None, new: Stretch | None) -> None:
         """Repaint the rows that look otherwise where one selection holds a cell and one does not."""
         if self._frame is None:
             return
-        cells = np.zeros(self._frame.painted.codes.shape[1], np.bool_)
-        for one in (old, new):
-            if one is not None:
-                cells[slice(*one)] ^= True
-        (changed,) = np.nonzero(cells)
-        if not len(changed):
-            return
-        codes = self._frame.painted.codes[:, changed]
-        marked = codes.copy()
-        select(marked, (0, len(changed)))
-        low, high = int(changed[0]), int(changed[-1]) + 1
-        for y in np.flatnonzero((marked != codes).any(axis=1)).tolist():
+        (low, high), rows = reselected(self._frame.painted.codes, old, new)
+        for y in rows.tolist():
             self._strips.pop(self._frame_lines[y], None)
             self.refresh(Region(self.label_cells + low, y, high - low, 1))
 
     def _refresh_row(self, row: int, cells: int) -> None:
         """Repaint the first cells of a row: what is to the right of them stays as it is."""
-        self._strips.pop(row, None)
-        y = self._height_of(row)
-        if 0 <= y < self.size.height:
-            self.refresh(Region(0, y, cells, 1))
-
-    def _touched_cells(self, old: View, new: View) -> int:
-        """How much of the cursor's row looks otherwise when the cursor moves along it."""
-        row = row_at(self.document, self.rows, new.row) if self.document else None
-        last = max(view.port.cell_of(view.cursor_ns) for view in (old, new))
-        if row is not None:
-            lit = {self._focus(row, old), self._focus(row, new)}
-            for index in lit - {-1} if len(lit) > 1 else ():
-                last = max(last, new.port.cell_of(int(row.end_ns[index])))
-        return min(max(self.label_cells + last + 1, 1), self.size.width)
-
-    @staticmethod
-    def _focus(row: Row, view: View) -> int:
-        cell = view.port.cell_of(view.cursor_ns)
-        return row.index_at(view.cursor_ns, view.port.edge(cell + 1))
-
-    def scroll_rows(self, count: int) -> None:
-        """Scroll without moving the cursor."""
-        last = max(len(self.rows) - self.size.height, 0)
-        top = min(max(self.top + count, 0), last)
-        if top != self.top:
-            self.top = top
-            self._forget_frame()
-            self.refresh()
+        parts = self.rows[row].parts - self.rows[row].part if row < len(self.rows) else 1
+        for line in range(row, row + parts):
+            self._strips.pop(line, None)
+            y = self.height_of(line)
+            if 0 <= y < self.size.height:
+                self.refresh(Region(0, y, cells, 1))
 
     def on_resize(self) -> None:
         """Other rows are in sight."""
         self._forget_frame()
         if self.view is not None:
-            self._bring_into_sight(self.view.row)
+            self.bring_into_sight(self.view.row)
         self.post_message(TimelineResized())
 
     def render_lines(self, crop: Region) -> list[Strip]:
@@ -287,7 +212,7 @@ class Timeline(TimePane, can_focus=True):
         view, strips, rows = self.view, self._strips, len(self.rows)
         if view is None or self.document is None:
             return [blank] * crop.height
-        pinned, top = self._pinned, self.top
+        pinned, top = self.pinned_lines, self.top
         found = []
         for y in crop.line_range:
             index = y if y < pinned else top + y
@@ -308,13 +233,18 @@ class Timeline(TimePane, can_focus=True):
             painted = frame.painted.copy()
         else:
             painted = Painted(frame.painted.glyphs[heights], frame.painted.codes[heights])
-        selected = self._selected(view)
+        selected = selected_cells(view)
         if selected is not None:
             select(painted.codes, selected)
         chained = self._lines_of_chain()
         for place, line in enumerate(lines):
-            if self._lit.is_any or line == view.row:
-                self._mark(painted, place, frame, places[place], line, view)
+            is_cursors = self.is_cursors(line, view)
+            if self._lit.is_any or is_cursors:
+                row, cells, _ = frame.row(places[place])
+                hits = self._lit.cells(row, view.port)
+                marks = marks_of(row, view, hits, is_cursors=is_cursors)
+                if marks is not None:
+                    painted.put(place, mark(painted.row(place), cells, marks))
             if line in chained:
                 painted.put(place, laid(painted.row(place), chained[line]))
         labels = [self._label(line, view) for line in lines]
@@ -364,31 +294,6 @@ class Timeline(TimePane, can_focus=True):
             self._colouring = Colouring(document, self._colour_by)
         return self._colouring
 
-    @staticmethod
-    def _selected(view: View) -> tuple[int, int] | None:
-        """The cells of the selection, first and last + 1."""
-        if view.marked is None:
-            return None
-        port = view.port
-        first = max(port.cell_of(view.marked[0]), 0)
-        stop = min(port.cell_of(view.marked[1] - 1) + 1, port.cells)
-        return (first, stop) if first < stop else None
-
-    def _mark(
-        self, painted: Painted, place: int, frame: Frame, y: int, line: int, view: View
-    ) -> None:
-        """Lay over a row what marks it, the selection apart."""
-        row, cells, port = frame.rows[y], frame.cells.row(y), view.port
-        hits = self._lit.cells(row, port)
-        cell = port.cell_of(view.cursor_ns) if line == view.row else -1
-        if 0 <= cell < port.cells:
-            marks = Marks(cell, self._focus(row, view), hits)
-        elif hits is not None:
-            marks = Marks(hits=hits)
-        else:
-            return
-        painted.put(place, mark(painted.row(place), cells, marks))
-
     def _label(self, index: int, view: View) -> Segment:
         key = (index, index == view.row, self.label_cells)
         if key not in self._labels:
@@ -407,46 +312,14 @@ class Timeline(TimePane, can_focus=True):
             return
         self.rows = rows_of(self.document, self.view)
 
-    def _bring_into_sight(self, row: int) -> bool:
-        """Bring a row into sight; True where that moved anything."""
-        height = max(self.size.height, 1)
-        margin = _MARGIN if height > 2 * _MARGIN + 1 else 0
-        pinned = self._pinned
-        top = self.top
-        if row >= pinned:
-            top = min(self.top, row - margin - pinned)
-            top = max(top, row + margin + 1 - height)
-        top = min(max(top, 0), max(len(self.rows) - height, 0))
-        moved = top != self.top
-        if moved:
-            self.top = top
-            self._forget_frame()
-        return moved
+    def rows_moved(self) -> None:
+        """Draw a frame of the lines that are on the screen now."""
+        self._forget_frame()
 
     def _forget_frame(self) -> None:
         self._frame = None
         self._chain_lines = None
         self._strips.clear()
-
-    def row_under(self, y: int) -> int:
-        """The line at a height of the screen, -1 below the last."""
-        row = self._line_at(y)
-        return row if 0 <= row < len(self.rows) else -1
-
-    def label_clicked(self, y: int) -> None:
-        """Fold the lane."""
-        if self.view is not None:
-            self.post_message(LaneFolded(self.rows[self._line_at(y)].lane, self.view.edition))
-
-    def label_menu(self, y: int) -> None:
-        """What can be done with the lane."""
-        if self.view is not None:
-            lane = self.rows[self._line_at(y)].lane
-            self.post_message(LaneMenuAsked(lane, self.view.edition))
-
-    def labels_scrolled(self, lines: int) -> None:
-        """Scroll without moving the cursor."""
-        self.scroll_rows(lines)
 
 
 def _listed_by(view: View) -> tuple[object, ...]:
