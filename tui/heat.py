@@ -6,7 +6,7 @@ be long.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -103,7 +103,7 @@ def heat_rows(
         kind: one of :data:`ROWS`.
         device: whose steps or streams.
         steps: the window's steps on the device, see ``heat_rows.step_rows``.
-        span: show only this stretch.
+        span: show only this stretch, of steps that it cuts the part in it.
     """
     window = analysis.window
     low, high = span or (window.start_ns, window.end_ns)
@@ -111,7 +111,11 @@ def heat_rows(
         return list(device_rows(analysis, (low, high)))
     if kind is HeatRows.STREAMS:
         return list(stream_rows(analysis, device, (low, high)))
-    inside = [row for row in steps if row.start_ns < high and row.end_ns > low]
+    inside = [
+        replace(row, start_ns=max(row.start_ns, low), end_ns=min(row.end_ns, high))
+        for row in steps
+        if row.start_ns < high and row.end_ns > low
+    ]
     return inside if len(inside) > 1 else equal_rows(low, high, device)
 
 

@@ -104,3 +104,16 @@ def test_cells_tell_idle_share_and_owner(document: Document) -> None:
     ]  # fmt: skip
     assert heat.inside[1].tolist() == [True] * 5 + [False] * 5
     assert heat.largest[0, 6] == 1 and heat.largest[0, 4] == -1
+
+
+def test_of_a_step_that_a_selection_cuts_the_part_in_it_counts(document: Document) -> None:
+    span = (500_000, 2_500_000)
+    rows = rows_of(document, span=span)
+    assert (rows[0].start_ns, rows[-1].end_ns) == span
+    assert document.analysis is not None
+    low, high = rows[0].start_ns, rows[0].end_ns
+    gaps = document.analysis.gaps
+    inside = np.minimum(gaps.end_ns, high) - np.maximum(gaps.start_ns, low)
+    idle = int(np.maximum(inside[gaps.device == 0], 0).sum())
+    heat = heat_of(document.analysis, rows, 40, document.gaps)
+    assert float(heat.share[0]) == idle / (high - low)
