@@ -19,6 +19,7 @@ import pytest
 from tests.support.live_peer import hello
 from whichlayer.analysis.live.protocol import Message, ProtocolError, receive, send
 from whichlayer.analysis.live.rendezvous import listen
+from whichlayer.tui.cli import main
 from whichlayer.tui.samples import sample_path
 
 WHICHLAYER = [sys.executable, "-m", "whichlayer"]
@@ -180,15 +181,26 @@ def test_standard_input_is_the_programs(tmp_path: Path) -> None:
     ],
 )
 def test_a_wrong_command_line_is_one_line_and_starts_nothing(
-    tmp_path: Path, arguments: list[str], reason: str, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    arguments: list[str],
+    reason: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("WHICHLAYER_LIVE_TOKEN", "x")
-    done = run(*arguments)
-    assert (done.returncode, done.stdout) == (2, b"")
-    assert done.stderr.count(b"\n") == 1
-    assert reason in done.stderr.decode()
+    status = main(arguments)
+    out, err = capfd.readouterr()
+    assert (status, out) == (2, "")
+    assert err.count("\n") == 1
+    assert reason in err
     assert os.listdir(tmp_path) == []
+
+
+def test_a_wrong_command_line_is_the_status_of_the_command() -> None:
+    done = run("run", "--")
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.count(b"\n") == 1 and b"name the program" in done.stderr
 
 
 def test_without_armed_programs_the_list_says_how_to_get_one() -> None:
