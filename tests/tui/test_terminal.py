@@ -71,6 +71,11 @@ class Terminal:
             while True:
                 self.read(1)
 
+    def resize(self, columns: int, lines: int) -> None:
+        """Give the terminal another size, as a window manager does."""
+        self._screen.resize(lines, columns)
+        self.child.setwinsize(lines, columns)
+
     def garble(self, text: str, over: str) -> None:
         """Write over a text on the screen, as another program may."""
         line = next(i for i, shown in enumerate(self._screen.display, 1) if over in shown)
