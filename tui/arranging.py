@@ -53,10 +53,14 @@ class Arranging(KeyActions):
             self.pop_screen()
         self._arrange(event.size.width, event.size.height)
 
-    def action_command_palette(self) -> None:
+    async def action_command_palette(self) -> None:  # type: ignore[override]
         """Open the palette, where Textual has room for its list: without any it fails."""
-        if self.size.height >= _LEAST_PALETTE:
-            super().action_command_palette()
+        if self.size.height >= _LEAST_PALETTE and not isinstance(self.screen, CommandPalette):
+            from whichlayer.tui.widgets.command_screen import CommandScreen
+
+            palette = CommandScreen(id="--command-palette")
+            await self.push_screen(palette)
+            palette.take_focus()
 
     def _arrange(self, width: int, height: int) -> None:
         # While rows come and go with every snapshot, the timeline has all the room there is; of a
