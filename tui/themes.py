@@ -23,5 +23,7 @@ def theme_of(colours: Colours) -> Theme:
             "text-muted": colours.dim,
             "text-disabled": colours.dim,
             "surface-lighten-2": colours.faint,
+            "scrollbar": colours.faint,
+            "scrollbar-background": colours.surface,
         },
     )

@@ -127,10 +127,16 @@ def test_a_selection_and_the_lit_bar_are_seen(theme: str, system: str) -> None:
 def test_titles_of_panels_and_sheets_can_be_read(theme: str) -> None:
     drawn = theme_of(THEMES[theme]).to_color_system().generate()
     canvas = TextualColor.parse(drawn["background"])
-    for name, least in (("text-muted", TEXT), ("primary", TEXT), ("surface-lighten-2", GRAPHICAL)):
+    chosen = TextualColor.parse(drawn["primary"])
+    for name, ground, least in (
+        ("text-muted", canvas, TEXT),
+        ("primary", canvas, TEXT),
+        ("surface-lighten-2", canvas, GRAPHICAL),
+        ("background", chosen, TEXT),
+    ):
         colour = TextualColor.parse(drawn[name]).hex
         for system in SYSTEMS[:2]:
-            one, other = (shown(Color.parse(part[:7]), system) for part in (colour, canvas.hex))
+            one, other = (shown(Color.parse(part[:7]), system) for part in (colour, ground.hex))
             assert contrast(one, other) >= least, name
 
 

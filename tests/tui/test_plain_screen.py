@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.style import Style
 from textual._compositor import LayoutUpdate
+from textual.command import CommandList
 from textual.pilot import Pilot
 
 from tests.tui.screen import LARGE, MEDIUM, SMALL, screen_of
@@ -118,3 +119,22 @@ def test_ascii_takes_as_many_cells(text: str) -> None:
 
 def test_blocks_and_frames_stay_readable() -> None:
     assert in_ascii("▁▂▃▄▅▆▇█ ▌│─┌▼▲ 12 µs · 3 × 4 …") == "_.:-=+*# ||-+v^ 12 us . 3 x 4 ~"
+
+
+async def test_the_chosen_command_is_seen_without_colours(
+    trace: Trace, analysis: Analysis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    async with screen_of(trace, analysis) as (app, pilot):
+        await pilot.press("colon", *"lane", "down")
+        await app.workers.wait_for_complete()
+        await pilot.pause()
+        segments = segments_of(app)
+        reversed_words = [
+            text.strip() for text, style in segments if style is not None and style.reverse
+        ]
+        chosen = app.screen.query_one(CommandList).highlighted_option
+        assert chosen is not None
+        assert not [style for _, style in segments if style is not None and style.dim]
+        first = str(chosen.prompt).split("\n")[0].strip()
+        assert any(word and word in first for word in reversed_words)
