@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from textual import events
+from textual.geometry import Region
 from textual.pilot import Pilot
 from textual.widgets import OptionList
 
@@ -15,13 +16,17 @@ from whichlayer.analysis.trace.columns import Trace
 from whichlayer.tui.app import WhichlayerApp
 from whichlayer.tui.keys import KEYS
 from whichlayer.tui.widgets.footer import Footer
+from whichlayer.tui.widgets.list_sheet import ListedRows
 
 README = Path(__file__).parent.parent.parent / "README.md"
 
 
 async def opened(app: WhichlayerApp, pilot: Pilot[int]) -> OptionList:
     """The palette, opened by a click on the footer."""
-    line = app.screen_stack[0].query_one(Footer).render_line(0).text
+    footer = app.screen_stack[0].query_one(Footer)
+    if footer.said:  # a message makes room for the keys
+        await pilot.click("#footer", offset=(3, 0))
+    line = footer.render_line(0).text
     await pilot.click("#footer", offset=(line.index(": commands") + 3, 0))
     await app.workers.wait_for_complete()
     await pilot.pause()
@@ -56,10 +61,7 @@ async def test_an_entry_far_down_is_reached_and_undone_by_the_mouse(
         theme = app.theme
         await choose(pilot, await opened(app, pilot), "Dark, light or colour-blind")
         assert app.theme != theme
-        footer = app.screen_stack[0].query_one(Footer)
-        assert footer.said
-        await pilot.click("#footer", offset=(3, 0))
-        assert not footer.said, "a message makes room for the keys"
+        assert app.screen_stack[0].query_one(Footer).said
         await choose(pilot, await opened(app, pilot), "Undo the last act")
         assert app.theme == theme
 
@@ -80,3 +82,28 @@ def test_the_table_of_the_readme_has_an_act_of_the_mouse_for_every_key() -> None
     told = {row[2]: row[3].strip(" |") for row in rows if len(row) == 4}
     assert all(told.get(key.does) for key in KEYS)
     assert {told[key.does] for key in KEYS if not key.mouse} == {"footer", "palette"}
+
+
+async def test_a_bookmark_is_renamed_deleted_and_left_by_the_mouse(
+    trace: Trace, analysis: Analysis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "runs").mkdir()
+    async with screen_of(trace, analysis, SMALL) as (app, pilot):
+        await pilot.press("M", "ctrl+u", *"here", "enter")
+        for word, left in (("r renames", 1), ("d deletes", 0), ("esc closes", 0)):
+            await choose(pilot, await opened(app, pilot), "Bookmarks: go to one")
+            rows = app.screen.query_one(ListedRows)
+            height = rows.outer_size.height
+            line = rows.render_lines(Region(0, height - 1, rows.outer_size.width, 1))[0].text
+            await pilot.click(rows, offset=(line.index(word) + 3, height - 1))
+            await pilot.pause()
+            assert (app.prompt is not None) == (word == "r renames")
+            if app.prompt is not None:
+                await pilot.press("ctrl+u", *"there", "enter")
+                await pilot.pause()
+                assert [mark.name for mark in app.notes.read()] == ["there"]
+            assert len(app.notes.read()) == left
+            if word == "d deletes":
+                await pilot.press("escape")
+        assert len(app.screen_stack) == 1

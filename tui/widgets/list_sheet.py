@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from rich.cells import cell_len
 from textual import events
 from textual.app import ComposeResult
+from textual.geometry import Region
 from textual.markup import escape
 from textual.strip import Strip
 
@@ -15,6 +16,9 @@ from whichlayer.analysis.text import clean
 from whichlayer.tui.palette import Palette
 from whichlayer.tui.widgets.over_screen import OverScreen
 from whichlayer.tui.widgets.pane import Pane, Piece, shortened, strip_of
+
+#: What is done by a click on what the lower edge says of a key, by that key.
+_BY_WORD = {"enter": "choose", "d": "remove", "r": "rename", "esc": "leave"}
 
 #: Cells between two columns.
 _BETWEEN = 2
@@ -154,9 +158,13 @@ class ListedRows(Pane, can_focus=True):
         pieces: list[Piece] = [(self._line(rows[index]), style)]
         return strip_of(pieces, width, style)
 
-    def on_click(self, event: events.Click) -> None:
-        """Choose a row; a second click goes there."""
+    async def on_click(self, event: events.Click) -> None:
+        """Choose a row; a second click goes there, one on a word of the last line does that."""
         gutter = self.gutter
+        if event.y == self.outer_size.height - 1:
+            event.stop()
+            await self._do_what_is_written(event.x)
+            return
         row = self.top + event.y - gutter.top - 1
         if event.y - gutter.top < 1 or row >= len(self.listed.rows):
             return
@@ -164,6 +172,16 @@ class ListedRows(Pane, can_focus=True):
         self.choose(row)
         if event.chain == 2 and isinstance(self.screen, ListSheet):
             self.screen.action_choose()
+
+    async def _do_what_is_written(self, x: int) -> None:
+        """What the keys named at a column of the lower edge do."""
+        width, height = self.outer_size
+        line = self.render_lines(Region(0, height - 1, width, 1))[0].text
+        word = line[: x + 1].rpartition("·")[2] + line[x + 1 :].partition("·")[0]
+        key = word.strip(" ─╰╯").partition(" ")[0]
+        action = _BY_WORD.get(key)
+        if action is not None:
+            await self.screen.run_action(action)
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
         """Scroll."""
