@@ -8,6 +8,7 @@ import resource
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,8 @@ from whichlayer.tui.arguments import (
 )
 from whichlayer.tui.defect import TRACEBACK_VARIABLE
 from whichlayer.tui.samples import sample_names, sample_path
+
+Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
 _EVENTS: list[dict[str, Any]] = [
     {"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 1, "tid": 1, "ts": 100.0, "dur": 20.0,
@@ -53,6 +56,20 @@ def run(*arguments: str, **settings: Any) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(command, capture_output=True, timeout=60, check=False, **settings)
 
 
+@pytest.fixture
+def here(capfd: pytest.CaptureFixture[str]) -> Run:
+    """The command in this process, by what a process of its own calls too."""
+
+    def run_here(*arguments: str) -> subprocess.CompletedProcess[bytes]:
+        capfd.readouterr()
+        status = cli.main(arguments)
+        sys.stderr.flush()
+        told = capfd.readouterr()
+        return subprocess.CompletedProcess(arguments, status, told.out.encode(), told.err.encode())
+
+    return run_here
+
+
 def assert_one_line_of_error(done: subprocess.CompletedProcess[bytes], *parts: str) -> None:
     error = done.stderr.decode()
     assert done.returncode == cli.WRONG_INPUT, error
@@ -69,9 +86,9 @@ def test_report_writes_text_and_nothing_to_standard_error(trace: Path) -> None:
     assert b"LAYERS" in done.stdout and b"trace.json" in done.stdout
 
 
-def test_report_writes_json_to_a_file(trace: Path, tmp_path: Path) -> None:
+def test_report_writes_json_to_a_file(here: Run, trace: Path, tmp_path: Path) -> None:
     output = tmp_path / "report.json"
-    done = run("report", str(trace), "--format", "json", "-o", str(output))
+    done = here("report", str(trace), "--format", "json", "-o", str(output))
     assert (done.returncode, done.stdout, done.stderr) == (cli.FINE, b"", b"")
     report = json.loads(output.read_bytes())
     assert report["devices"][0]["busy_us"] == 30.5
@@ -84,43 +101,43 @@ def test_report_of_standard_output_is_that_of_a_file(trace: Path, tmp_path: Path
     assert run("report", str(trace), "-o", "-").stdout == output.read_bytes()
 
 
-def test_report_reads_what_is_compressed(trace: Path, tmp_path: Path) -> None:
+def test_report_reads_what_is_compressed(here: Run, trace: Path, tmp_path: Path) -> None:
     packed = tmp_path / "packed.json.gz"
     packed.write_bytes(gzip.compress(trace.read_bytes()))
-    assert run("report", str(packed)).returncode == cli.FINE
+    assert here("report", str(packed)).returncode == cli.FINE
 
 
-def test_report_of_a_chosen_span_is_of_that_span(trace: Path) -> None:
-    done = run("report", str(trace), "--format", "json", "--span", "20:0.03ms")
+def test_report_of_a_chosen_span_is_of_that_span(here: Run, trace: Path) -> None:
+    done = here("report", str(trace), "--format", "json", "--span", "20:0.03ms")
     window = json.loads(done.stdout)["window"]
     assert (window["start_us"], window["end_us"]) == (20.0, 30.0)
 
 
-def test_steps_and_a_span_together_are_refused(trace: Path) -> None:
-    done = run("report", str(trace), "--span", "20:30", "--steps", "1")
+def test_steps_and_a_span_together_are_refused(here: Run, trace: Path) -> None:
+    done = here("report", str(trace), "--span", "20:30", "--steps", "1")
     assert_one_line_of_error(done, "--steps and --span")
 
 
-def test_a_trace_of_the_chosen_rank_is_reported(trace: Path) -> None:
-    assert run("report", str(trace), "--rank", "3").returncode == cli.FINE
+def test_a_trace_of_the_chosen_rank_is_reported(here: Run, trace: Path) -> None:
+    assert here("report", str(trace), "--rank", "3").returncode == cli.FINE
 
 
-def test_a_trace_of_another_rank_is_refused(trace: Path) -> None:
-    done = run("report", str(trace), "--rank", "4")
+def test_a_trace_of_another_rank_is_refused(here: Run, trace: Path) -> None:
+    done = here("report", str(trace), "--rank", "4")
     assert_one_line_of_error(done, str(trace), "--rank 4", "is of rank 3")
 
 
-def test_report_never_overwrites_the_trace(trace: Path, tmp_path: Path) -> None:
+def test_report_never_overwrites_the_trace(here: Run, trace: Path, tmp_path: Path) -> None:
     before = trace.read_bytes()
     link = tmp_path / "link.json"
     link.symlink_to(trace)
-    assert_one_line_of_error(run("report", str(trace), "-o", str(link)), "the trace itself")
+    assert_one_line_of_error(here("report", str(trace), "-o", str(link)), "the trace itself")
     assert trace.read_bytes() == before
 
 
-def test_report_to_an_unwritable_path_is_one_line(trace: Path, tmp_path: Path) -> None:
+def test_report_to_an_unwritable_path_is_one_line(here: Run, trace: Path, tmp_path: Path) -> None:
     for output in (tmp_path, tmp_path / "missing" / "report.txt"):
-        assert_one_line_of_error(run("report", str(trace), "-o", str(output)), str(output))
+        assert_one_line_of_error(here("report", str(trace), "-o", str(output)), str(output))
 
 
 def _bad_inputs(folder: Path) -> dict[str, bytes]:
@@ -136,25 +153,25 @@ def _bad_inputs(folder: Path) -> dict[str, bytes]:
 @pytest.mark.parametrize("name", ["empty.json", "text.json", "other.json", "pointer.json"])
 @pytest.mark.parametrize("command", ["report", None])
 def test_a_file_that_is_no_trace_is_one_line(
-    tmp_path: Path, name: str, command: str | None
+    here: Run, tmp_path: Path, name: str, command: str | None
 ) -> None:
     path = tmp_path / name
     path.write_bytes(_bad_inputs(tmp_path)[name])
     arguments = [command, str(path)] if command else [str(path)]
-    assert_one_line_of_error(run(*arguments), str(path))
+    assert_one_line_of_error(here(*arguments), str(path))
 
 
 @pytest.mark.parametrize("command", ["report", None])
 def test_a_missing_file_and_an_empty_folder_are_one_line(
-    tmp_path: Path, command: str | None
+    here: Run, tmp_path: Path, command: str | None
 ) -> None:
     for path in (tmp_path / "missing.json", tmp_path):
         arguments = [command, str(path)] if command else [str(path)]
-        assert_one_line_of_error(run(*arguments), str(path))
+        assert_one_line_of_error(here(*arguments), str(path))
 
 
-def test_a_file_name_with_escape_codes_is_told_without_them(tmp_path: Path) -> None:
-    assert_one_line_of_error(run("report", str(tmp_path / "no\x1b[31m\nsuch\x07.json")), "such")
+def test_a_file_name_with_escape_codes_is_told_without_them(here: Run, tmp_path: Path) -> None:
+    assert_one_line_of_error(here("report", str(tmp_path / "no\x1b[31m\nsuch\x07.json")), "such")
 
 
 @pytest.mark.parametrize(
@@ -182,8 +199,8 @@ def test_a_file_name_with_escape_codes_is_told_without_them(tmp_path: Path) -> N
         ("rules", "no-such-rule"),
     ],
 )
-def test_a_wrong_command_line_is_one_line(arguments: tuple[str, ...]) -> None:
-    assert_one_line_of_error(run(*arguments))
+def test_a_wrong_command_line_is_one_line(here: Run, arguments: tuple[str, ...]) -> None:
+    assert_one_line_of_error(here(*arguments))
 
 
 @pytest.mark.parametrize(
@@ -198,9 +215,9 @@ def test_a_wrong_command_line_is_one_line(arguments: tuple[str, ...]) -> None:
     ],
 )
 def test_a_mistyped_command_is_named_and_a_missing_file_is_not_taken_for_one(
-    typed: tuple[str, ...], told: str
+    here: Run, typed: tuple[str, ...], told: str
 ) -> None:
-    assert_one_line_of_error(run(*typed), told)
+    assert_one_line_of_error(here(*typed), told)
 
 
 def test_a_file_with_the_name_of_no_command_is_a_file(trace: Path) -> None:
@@ -209,17 +226,17 @@ def test_a_file_with_the_name_of_no_command_is_a_file(trace: Path) -> None:
 
 
 @pytest.mark.parametrize("arguments", [("--help",), ("report", "--help")])
-def test_help_names_every_kind_of_input(arguments: tuple[str, ...]) -> None:
-    told = " ".join(run(*arguments).stdout.decode().split())
+def test_help_names_every_kind_of_input(here: Run, arguments: tuple[str, ...]) -> None:
+    told = " ".join(here(*arguments).stdout.decode().split())
     for kind in (".json", ".gz", ".zst", ".zip", ".sqlite", "folder", "- for standard input"):
         assert kind in told
 
 
 @pytest.mark.parametrize("empty", ['{"traceEvents": []}'])
-def test_a_trace_without_events_is_one_that_says_so(tmp_path: Path, empty: str) -> None:
+def test_a_trace_without_events_is_one_that_says_so(here: Run, tmp_path: Path, empty: str) -> None:
     path = tmp_path / "empty.json"
     path.write_text(empty)
-    done = run("report", str(path))
+    done = here("report", str(path))
     assert (done.returncode, done.stderr) == (cli.FINE, b"")
     assert b"RECORDING  no events" in done.stdout and b"LAYERS" not in done.stdout
 
@@ -228,8 +245,8 @@ def test_the_first_sample_exists() -> None:
     assert sample_path(cli._FIRST_SAMPLE).is_file()
 
 
-def test_an_unknown_sample_lists_those_that_there_are() -> None:
-    assert_one_line_of_error(run("demo", "nothing"), "'nothing'", *sample_names())
+def test_an_unknown_sample_lists_those_that_there_are(here: Run) -> None:
+    assert_one_line_of_error(here("demo", "nothing"), "'nothing'", *sample_names())
 
 
 def test_the_screen_needs_a_terminal(trace: Path) -> None:
@@ -260,13 +277,13 @@ def test_a_screen_on_what_is_no_trace_ends_with_one_line(tmp_path: Path, name: s
     ],
 )
 def test_an_option_that_does_not_fit_the_trace_is_one_line(
-    trace: Path, option: tuple[str, str], reason: str
+    here: Run, trace: Path, option: tuple[str, str], reason: str
 ) -> None:
-    assert_one_line_of_error(run("report", str(trace), *option), str(trace), reason)
+    assert_one_line_of_error(here("report", str(trace), *option), str(trace), reason)
 
 
-def test_rules_lists_every_rule_with_its_thresholds() -> None:
-    done = run("rules")
+def test_rules_lists_every_rule_with_its_thresholds(here: Run) -> None:
+    done = here("rules")
     assert (done.returncode, done.stderr) == (cli.FINE, b"")
     listed = done.stdout.decode()
     for rule_id in ("dataloader-wait", "host-sync", "at-roof", "fp32-matmul"):
@@ -274,8 +291,8 @@ def test_rules_lists_every_rule_with_its_thresholds() -> None:
     assert " = 0." in listed
 
 
-def test_a_rule_is_explained_in_full() -> None:
-    done = run("rules", "dataloader-wait")
+def test_a_rule_is_explained_in_full(here: Run) -> None:
+    done = here("rules", "dataloader-wait")
     explained = done.stdout.decode()
     assert done.returncode == cli.FINE
     assert explained.startswith("dataloader-wait: ")
@@ -283,8 +300,8 @@ def test_a_rule_is_explained_in_full() -> None:
 
 
 @pytest.mark.parametrize("arguments", [("--help",), ("report", "--help"), ("demo", "--help")])
-def test_help_is_printed(arguments: tuple[str, ...]) -> None:
-    done = run(*arguments)
+def test_help_is_printed(here: Run, arguments: tuple[str, ...]) -> None:
+    done = here(*arguments)
     assert (done.returncode, done.stderr) == (cli.FINE, b"")
     assert b"usage: whichlayer" in done.stdout and b"--span" in done.stdout
 
