@@ -33,6 +33,9 @@ def pytest_configure() -> None:
     millions of values that stay, and going through them took 5 to 10 % of a run.
     """
     gc.set_threshold(10_000, 10, 10)
+    for name in ("LC_ALL", "LC_CTYPE"):  # the screen draws with ASCII where they name the locale C
+        os.environ.pop(name, None)
+    os.environ["LANG"] = "C.UTF-8"
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -7,6 +7,8 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from whichlayer.tui.locale_text import asks_for_plain_text
+
 if TYPE_CHECKING:
     from whichlayer.analysis.config import Config
 
@@ -24,11 +26,13 @@ class ScreenSettings:
     Attributes:
         theme: full name of a theme, or empty.
         ascii_only: everything is drawn with ASCII alone, whatever the terminal takes.
+        unicode: everything is drawn with all characters, whatever the locale asks for.
         letters: bars without a name carry a letter, whatever colours the terminal has.
     """
 
     theme: str = ""
     ascii_only: bool = False
+    unicode: bool = False
     letters: bool = False
 
 
@@ -39,6 +43,8 @@ def writes_unicode() -> bool:
     """Whether the terminal takes more than ASCII, as far as settings and locale tell."""
     if screen_settings.ascii_only:
         return False
+    if not screen_settings.unicode and asks_for_plain_text():
+        return False
     encoding = getattr(sys.__stdout__, "encoding", None) or "utf-8"
     return "utf" in encoding.lower()
 
@@ -48,6 +54,7 @@ def apply_screen(config: Config) -> None:
     theme = config.text("screen", "theme")
     screen_settings.theme = f"{THEME_PREFIX}{theme}" if theme else ""
     screen_settings.ascii_only = config.value("screen", "ascii") is True
+    screen_settings.unicode = config.value("screen", "ascii") is False
     screen_settings.letters = config.value("screen", "letters") is True
     colours = config.text("screen", "colours")
     if colours == "none":
