@@ -151,10 +151,13 @@ def _dealt_rows(
         wish = [min(max(rows, 1), most) for rows, most in zip(used, wish, strict=True)]
     dealt = [min(FOLDED_ROWS[lane.group], wish[i]) for i, lane in enumerate(lanes)]
     left = lines - sum(_line_count(lane, folds[i], dealt[i]) for i, lane in enumerate(lanes))
-    wanting = [index for index in some if dealt[index] < wish[index]]
-    while left > 0 and wanting:
-        for index in wanting[:left]:
-            dealt[index] += 1
-            left -= 1
-        wanting = [index for index in wanting if dealt[index] < wish[index]]
+    # Threads that only wait get more only once all others have what they need.
+    little = {index for index in some if dealt[index] < wish[index] and lanes[index].says_little}
+    for last in (False, True):
+        wanting = [i for i in some if dealt[i] < wish[i] and (i in little) is last]
+        while left > 0 and wanting:
+            for index in wanting[:left]:
+                dealt[index] += 1
+                left -= 1
+            wanting = [index for index in wanting if dealt[index] < wish[index]]
     return dealt

@@ -23,6 +23,9 @@ FOLDED_ROWS = {"gpu": 2, "note": 1, "cpu": 5, "python": 3, "other": 2, "counter"
 #: into all of them would keep every key waiting.
 _MOST_DEALT = 2000
 
+#: Frames in a row that say nothing: ``<module>``, ``main`` and the like.
+_FEW_FRAMES = 2
+
 #: No screen has more rows.
 _TALLEST = 200
 
@@ -118,6 +121,13 @@ class ShownLane:
             )
         return found
 
+    @property
+    def says_little(self) -> bool:
+        """Python frames of a thread that only waits: none of its rows holds more than a few."""
+        if self.group != "python":
+            return False
+        return not bool((np.diff(self._sorted()[1]) > _FEW_FRAMES).any())
+
     def sort_rows(self) -> None:
         """Do ahead what the first of its rows would do for all of them."""
         self._sorted()
@@ -179,7 +189,7 @@ class ShownLane:
     def _plain_outer_rows(self) -> int:
         """Leading rows with at most two slices: ``<module>``, ``main`` and the like."""
         counts = np.diff(self._sorted()[1])
-        busy = np.flatnonzero(counts > 2)
+        busy = np.flatnonzero(counts > _FEW_FRAMES)
         return int(busy[0]) if len(busy) else 0
 
 

@@ -128,6 +128,22 @@ def lines_by_lane(document: Document, view: View) -> list[int]:
     return [shown.count(lane) for lane in range(len(document.lanes))]
 
 
+def test_threads_that_only_wait_get_more_rows_last() -> None:
+    def frames(lane: int, copies: int) -> list[Slice]:
+        return [
+            (lane, SliceKind.PYTHON, ADD, 100 * copy + depth, 100 * copy + 90 - depth, depth, -1)
+            for copy in range(copies)
+            for depth in range(9)
+        ]
+
+    lanes = tuple(Lane(1, i, LaneKind.CPU_THREAD, name=f"t{i}") for i in range(2))
+    document = open_document(build_trace([*frames(0, 1), *frames(1, 5)], lanes))
+    works = next(i for i, lane in enumerate(document.lanes) if not lane.says_little)
+    view = View(Viewport.over(0, 500, 100), lines=12)
+    shown = rows_by_lane(document, settled(document, view))
+    assert shown[works] == 9 and sum(shown) == 12
+
+
 def test_rows_are_higher_where_lines_are_left() -> None:
     document = two_threads()
     view = View(Viewport.over(0, 6000, 100))
