@@ -99,7 +99,7 @@ class KeyActions(
             self.look_at(view, noted)
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
-        """The commands of the palette: the key table, and what Textual adds of its own."""
+        """The commands of the palette: the key table, and the views."""
         for key in current_keys(self.LIVE):
             if key.id != "commands":
                 run = partial(self.run_action, key.action)
@@ -109,7 +109,6 @@ class KeyActions(
         for one in SECTIONS:
             opened = partial(self.action_section, one.id)
             yield SystemCommand(f"View: {one.title}", one.asks, opened)
-        yield SystemCommand("Screenshot", "save the screen as SVG", self.action_screenshot)
 
     def action_zoom(self, steps: int) -> None:
         """Zoom about the cursor."""

@@ -151,6 +151,11 @@ class FindActions(Prompting):
         self._awaited = text
         self.finder_of(self.document).ask("search", text)
 
+    def search_for(self, text: str) -> None:
+        """Search as if it had been typed."""
+        self.remember("search", text)
+        self.prompt_entered("search", text, listed=False)
+
     def action_hit(self, step: int) -> None:
         """The next hit in time from the cursor, or the one before."""
         search = self.search

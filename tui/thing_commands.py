@@ -7,21 +7,26 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from textual.command import Hit, Hits, Provider
+from textual.content import Content
 
 from whichlayer.analysis.report.units import count_text, time_text
 from whichlayer.analysis.results import Analysis, KernelGroup
 from whichlayer.analysis.text import clean
+from whichlayer.tui.commands import BY_WORDS, by_letters, by_words, marked
 from whichlayer.tui.messages import StretchChosen
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+#: Searching for what was typed is offered after what has its words, before what has its letters.
+_SEARCH = 1.0
 
 #: Names that are looked through, those with the most time first.
 _MOST_KERNELS = 3000
 
 
 class ThingCommands(Provider):
-    """Enter goes to a kernel's longest call or a step, or opens a finding."""
+    """Enter goes to a kernel's longest call or a step, opens a finding, or searches."""
 
     async def search(self, query: str) -> Hits:
         """Everything whose name matches."""
@@ -31,9 +36,16 @@ class ThingCommands(Provider):
         if analysis is None:
             return
         for name, told, go in self._things(analysis):
-            score = matcher.match(name)
-            if score > 0:
-                yield Hit(score, matcher.highlight(name), go, text=name, help=told)
+            if score := by_words(query, name):
+                shown = marked(query, name, matcher.match_style)
+                yield Hit(BY_WORDS + score, shown, go, text=name, help=told)
+            elif letters := matcher.match(name):
+                yield Hit(by_letters(letters), Content(name), go, text=name, help=told)
+        search = getattr(self.app, "search_for", None)
+        if search is not None:
+            title = f"search the timeline for {clean(query)}"
+            told = "names, operators, annotations, lanes: everything that / finds"
+            yield Hit(_SEARCH, Content(title), partial(search, query), text=title, help=told)
 
     def _things(self, analysis: Analysis) -> Iterator[tuple[str, str, Callable[[], object]]]:
         """(name, what it is, what to do) of everything that can be gone to."""
