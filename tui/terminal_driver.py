@@ -13,6 +13,7 @@ from textual import events
 from textual._xterm_parser import XTermParser
 from textual.drivers.linux_driver import LinuxDriver
 
+from whichlayer.tui.pasted import Pasted
 from whichlayer.tui.terminal_link import TerminalLink
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ class TerminalDriver(LinuxDriver):
 
     def run_input_thread(self) -> None:
         """Hand on what is typed, until the screen is left or the terminal is gone."""
-        parser = XTermParser(self._debug)
+        parser, pasted = XTermParser(self._debug), Pasted()
         decode = getincrementaldecoder("utf-8")("replace").decode
         with selectors.SelectSelector() as selector:
             selector.register(self.fileno, selectors.EVENT_READ)
@@ -84,8 +85,9 @@ class TerminalDriver(LinuxDriver):
                     if not typed:
                         self._loop.call_soon_threadsafe(self._app.link_lost)  # type: ignore[attr-defined]
                         return
-                    if text := decode(typed):  # nothing would be the end, for the parser
-                        for event in parser.feed(text):
+                    for is_pasted, text in pasted.parted(decode(typed)):
+                        events_of = [events.Paste(text)] if is_pasted else parser.feed(text)
+                        for event in events_of:
                             self.process_message(event)
                 for event in parser.tick():
                     self.process_message(event)

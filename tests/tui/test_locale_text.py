@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.tui.test_terminal import SAMPLE, Terminal
@@ -32,7 +34,7 @@ def test_a_plain_locale_is_told_from_one_that_python_has_set(
 
 @pytest.mark.parametrize("name", ["LANG", "LC_ALL"])
 def test_the_screen_is_ascii_in_the_locale_c(name: str) -> None:
-    plain = {"LANG": "", "LC_ALL": "", "LC_CTYPE": "", name: "C"}
+    plain: dict[str, Any] = {"LANG": "", "LC_ALL": "", "LC_CTYPE": "", name: "C"}
     terminal = Terminal(str(SAMPLE), **plain)
     terminal.wait_for("ABOVE CUDA")
     terminal.press("}")
