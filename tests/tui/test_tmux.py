@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tui.test_terminal import LIMIT, SAMPLE
+from tests.tui.test_terminal import LIMIT, SAMPLE, Terminal
 
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="there is no tmux here")
 
@@ -21,13 +21,13 @@ class Tmux:
     """A tmux of its own, with one window of 120x40 that runs a shell."""
 
     def __init__(self, folder: Path) -> None:
-        self._socket = str(folder / "tmux")
+        self.socket = str(folder / "tmux")
         self("-f", "/dev/null", "new-session", "-d", "-x", "120", "-y", "40", "sh")
         self("set-option", "-g", "mouse", "on")
 
     def __call__(self, *words: str) -> str:
         run = subprocess.run(
-            ["tmux", "-S", self._socket, *words],
+            ["tmux", "-S", self.socket, *words],
             capture_output=True,
             text=True,
             timeout=LIMIT,
@@ -74,3 +74,23 @@ def test_open_zoom_to_the_largest_gap_read_its_label_quit(tmux: Tmux) -> None:
     tmux("send-keys", "-l", "q")
     after = tmux.wait_for("status 0")
     assert "overview" not in after, "the screen of before is back"
+
+
+def test_detached_and_attached_again_at_another_size_it_is_drawn_whole(tmux: Tmux) -> None:
+    command = shlex.join([sys.executable, "-m", "whichlayer", str(SAMPLE)])
+    tmux("send-keys", f"{command}; echo status $?", "Enter")
+    attach = ("tmux", "-S", tmux.socket, "attach")
+    first = Terminal(command=attach, columns=120, lines=41)
+    first.wait_for("● ready")
+    first.wait_for("ABOVE CUDA")
+    tmux("detach-client")
+    first.leave()
+    tmux("send-keys", "-l", "w")
+    second = Terminal(command=attach, columns=80, lines=25)
+    second.wait_for("region  findings")
+    for words in ("ABOVE CUDA", "GPU0 s7", "overview"):
+        second.wait_for(words)
+    second.press("q")
+    second.wait_for("status 0")
+    tmux("detach-client")
+    second.leave()
