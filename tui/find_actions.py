@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from textual import on
@@ -11,8 +11,8 @@ from whichlayer.tui.deferred import Deferred
 from whichlayer.tui.find_messages import Answered
 from whichlayer.tui.messages import DocumentOpened
 from whichlayer.tui.prompting import Prompting
+from whichlayer.tui.searches import FILTER, SEARCH, Search, number_text
 from whichlayer.tui.undo import Part
-from whichlayer.tui.widgets.prompt import Asked
 
 # Nobody searches before the first picture.
 if TYPE_CHECKING:
@@ -22,47 +22,12 @@ if TYPE_CHECKING:
     from whichlayer.tui import filtered, finder, travel
     from whichlayer.tui.document import Document
     from whichlayer.tui.finder import Finder, Start
-    from whichlayer.tui.view import View
 else:
     filtered = Deferred("whichlayer.tui.filtered")
     finder = Deferred("whichlayer.tui.finder")
     queries = Deferred("whichlayer.analysis.search.query")
     travel = Deferred("whichlayer.tui.travel")
     units = Deferred("whichlayer.analysis.report.units")
-
-SEARCH = Asked(
-    "search",
-    "/",
-    'words "exact" /regex/ (^r) -not · tab: list · kernel: op: note: python: call: lane: family: '
-    "shape:8x64 arg: dur>100us",
-    regex=True,
-    lists=True,
-)
-FILTER = Asked(
-    "filter",
-    "show only ",
-    "words /regex/ (^r) -not · dur>100us family:matmul lane:s7 kernel: op: · empty: all",
-    regex=True,
-)
-
-
-@dataclass(slots=True)
-class Search:
-    """A search that is on.
-
-    Attributes:
-        text: the query.
-        hits: what it found.
-        at: the hit that was gone to last, or -1.
-        view: what was looked at then; once it is another, ``at`` says nothing.
-        any_case: with the capitals of the query nothing is found, without them this.
-    """
-
-    text: str
-    hits: Hits
-    at: int = -1
-    view: View | None = None
-    any_case: bool = False
 
 
 class FindActions(Prompting):
@@ -300,7 +265,7 @@ class FindActions(Prompting):
         elif message.purpose.startswith("filter"):
             whole = units.count_text(len(self.document.trace), "slice")
             loosely = " ignoring case" if message.any_case else ""
-            self.prompt.say(f"{_number(len(message.hits))} of {whole}{loosely}")
+            self.prompt.say(f"{number_text(len(message.hits))} of {whole}{loosely}")
         else:
             loosely = " ignoring case" if message.any_case else ""
             self.prompt.say(self._counted(message.hits) + loosely, wrong=not len(message.hits))
@@ -349,7 +314,7 @@ class FindActions(Prompting):
         if not len(hits):
             return "nothing found"
         place = 0 if self.look is None else hits.at_or_after(self.look.cursor_ns)
-        return f"{_number(place % len(hits) + 1)} of {_number(len(hits))}"
+        return f"{number_text(place % len(hits) + 1)} of {number_text(len(hits))}"
 
     # What is shown
 
@@ -376,7 +341,7 @@ class FindActions(Prompting):
         search.at, search.view = place, self.look
         name = document.names.short(row)
         loosely = " ignoring case" if search.any_case else ""
-        self.say(f"{first}{_number(place + 1)} of {_number(len(hits))}{loosely} · {name}")
+        self.say(f"{first}{number_text(place + 1)} of {number_text(len(hits))}{loosely} · {name}")
 
     def _list_hits(self, search: Search) -> None:
         from whichlayer.tui.hit_list import hit_list
@@ -415,9 +380,5 @@ class FindActions(Prompting):
         if chosen is None:
             self.say("filter off")
         elif asked:
-            whole = _number(len(document.trace))
-            self.say(f"shows {_number(chosen.count)} of {whole} slices: x shows all")
-
-
-def _number(count: int) -> str:
-    return f"{count:,}".replace(",", " ")
+            whole = number_text(len(document.trace))
+            self.say(f"shows {number_text(chosen.count)} of {whole} slices: x shows all")
