@@ -11,22 +11,13 @@ import re
 from functools import lru_cache
 from typing import Final
 
+from whichlayer.analysis.kernels.data_types import data_type
+from whichlayer.analysis.kernels.product_names import product_name
+
 #: A short name never exceeds this many characters.
 SHORT_LENGTH: Final = 72
 #: What is read of a name; the rest of a name of many thousands says nothing new.
 READ_LENGTH: Final = 4096
-
-_TYPES: Final = {
-    "float": "fp32", "double": "fp64", "c10::BFloat16": "bf16", "c10::Half": "fp16",
-    "__half": "fp16", "__nv_bfloat16": "bf16", "half": "fp16", "bf16": "bf16", "long": "int64",
-    "int": "int32", "bool": "bool", "unsigned char": "uint8", "signed char": "int8",
-    "short": "int16", "hip_bfloat16": "bf16", "at::BFloat16": "bf16", "at::Half": "fp16",
-}  # fmt: skip
-_TYPE: Final = re.compile(
-    r"(?<![\w:])(c10::BFloat16|c10::Half|at::BFloat16|at::Half|__nv_bfloat16|__half|hip_bfloat16"
-    r"|float|double|bool|unsigned char|signed char|long|short|int)(?![\w:])"
-)
-_LAMBDA_TYPE: Final = re.compile(r"\{lambda\(([\w: ]+?)[,)]")
 
 # What the functor of an ATen kernel calls itself; the first that fits wins.
 _FUNCTORS: Final = tuple(
@@ -66,9 +57,10 @@ def short_name(name: str) -> str:
     text = "".join(char if char.isprintable() else " " for char in name[:READ_LENGTH]).strip()
     text = text.removesuffix(".kd").removesuffix(" [clone .kd]")
     entry = _entry(text)
+    recorded = text
     if text.startswith("_Z"):
         text = _demangled(text) + _template_words(text)
-    short = entry or _library(text) or _aten(text) or _plain(text)
+    short = entry or _library(text) or _aten(text, recorded) or _plain(text)
     return cut(" ".join(short.split()) or text or "?")
 
 
@@ -115,8 +107,8 @@ def _library(text: str) -> str:
         return _tidy(found[1])
     if found is not None and found[1].startswith("cutlass_"):
         return found[1]
-    if "xmma" in text and " " not in text and "<" not in text:
-        return re.sub(r"_execute_.*$|_kernel(?:__5x)?_cu\w+$", "", text)
+    if product := product_name(text):
+        return product
     if re.search(r"flash_(?:fwd|bwd)\w*kernel|fmha", text):
         return _attention(text)
     return ""
@@ -144,7 +136,7 @@ _ATEN: Final = re.compile(
 )
 
 
-def _aten(text: str) -> str:
+def _aten(text: str, recorded: str) -> str:
     if not _ATEN.search(text):
         return ""
     base = _tidy(_function(text))
@@ -155,7 +147,7 @@ def _aten(text: str) -> str:
         r"^(?:vectorized|unrolled|templated|legacy)_|_kernel\b.*$|_kernel_manual_unroll$", "", base
     )
     kind = re.sub(r"^(?:vectorized|unrolled|templated)_", "", kind)
-    return " ".join(part for part in (functor, kind, _type(text)) if part)
+    return " ".join(part for part in (functor, kind, data_type(recorded)) if part)
 
 
 def _functor(text: str) -> str:
@@ -167,13 +159,6 @@ def _functor(text: str) -> str:
             word = re.sub(r"_?(?:scalar|impl)$", "", word) or word
             return word if "_" in word else word.lower()
     return ""
-
-
-def _type(text: str) -> str:
-    # lambda(int) is the loop over indices of an elementwise kernel, never its data.
-    words = [word for word in _LAMBDA_TYPE.findall(text) if word in _TYPES and word != "int"]
-    words += _TYPE.findall(text[text.find("<") + 1 :])
-    return _TYPES.get(words[0], "") if words else ""
 
 
 #: Scopes that tell nothing of what is in them.
@@ -191,6 +176,8 @@ def _plain(text: str) -> str:
     if scope is not None and "::" in base and not last.startswith(scope[1]):
         return f"{scope[1]} {last}"
     scopes = [part for part in base.split("::")[:-1] if part not in _EMPTY_SCOPES]
+    if last == "kernel" and scopes:
+        return scopes[-1]
     tells = len(last) > 6 and last.lower() != "globalkernel"
     return last if tells or not scopes else f"{scopes[-1]}::{last}"
 

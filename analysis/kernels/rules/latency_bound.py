@@ -21,7 +21,7 @@ RULE: Final = Rule(
     fix="launch fewer, larger kernels: torch.compile, CUDA graphs, a larger batch",
     thresholds={"floor_share": 0.5, "slack": 1.5},
     source="whichlayer's design; floors as read from each trace",
-    example="sample launch_bound_decode: gemvx::kernel, 100 calls of 2.2 µs: little more than "
+    example="sample launch_bound_decode: gemvx, 100 calls of 2.2 µs: little more than "
     "a kernel without any work takes",
 )
 RANK: Final = 25

@@ -60,10 +60,7 @@ XMMA = (
         (FLASH, "flash_fwd_kernel d64"),
         (TENSILE, "Cijk Alik_Bljk BBS MT320x224x64 MI16x16x1"),
         (MANGLED, "add_rmsnorm_quant_kernel"),
-        (
-            XMMA,
-            "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64_warpgroupsi…",
-        ),
+        (XMMA, "gemm bf16 128x128x64 tn_n sm90_xmma"),
         (
             "void cutlass::Kernel<cutlass_80_tensorop_s1688gemm_64x64_nt_align4>(Params)",
             "cutlass_80_tensorop_s1688gemm_64x64_nt_align4",
@@ -83,7 +80,7 @@ XMMA = (
         ("void vllm::rotary_embedding_kernel<c10::BFloat16, true>(long const*)",
          "vllm rotary_embedding_kernel"),
         ("std::enable_if<!(false), void>::type internal::gemvx::kernel<int, int, float>(int)",
-         "gemvx::kernel"),
+         "gemvx"),
         ("Memcpy DtoD (Device -> Device)", "Memcpy DtoD"),
     ],
 )  # fmt: skip
