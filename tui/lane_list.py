@@ -30,6 +30,9 @@ _NAMED_THREAD = re.compile(r"thread \S+ \((.+)\)")
 #: What is listed among the GPU's lanes.
 _OF_GPU = frozenset({LaneKind.GPU_STREAM, LaneKind.GPU_ANNOTATION, LaneKind.GPU_SYNC})
 
+#: Share of a stream's activities, and of their time, that names the stream.
+_NEARLY_ALL = 0.9
+
 #: So few lanes are faster counted one by one than by sums over all slices.
 _FEW_LANES = 500
 
@@ -75,25 +78,38 @@ def _by_lane(trace: Trace, chosen: NDArray[np.bool_]) -> list[int]:
 def _gpu_lane(
     trace: Trace, lane: Lane, slices: Int32, families: UInt8
 ) -> tuple[tuple[object, ...], ShownLane]:
-    length = part_of(trace.end_ns, slices) - part_of(trace.start_ns, slices)
-    shares = np.bincount(part_of(families, slices), weights=length, minlength=len(Family))
-    most = Family(int(shares.argmax()))
-    # A stream is named after collectives or copies only where it does little else.
-    if shares[most] < 0.9 * shares.sum():
-        most = Family.KERNEL
+    does = _only_does(trace, slices, families)
     is_note = (
         lane.kind != LaneKind.GPU_STREAM or not np.isin(part_of(trace.kind, slices), GPU_WORK).any()
     )
-    what = {Family.COLLECTIVE: " comm", Family.COPY: " copy"}.get(most, "")
+    what = {Family.COLLECTIVE: " comm", Family.COPY: " copy"}.get(does, "")
     if is_note:
         what = " sync" if lane.kind == LaneKind.GPU_SYNC else " note"
     stream = f" s{lane.stream}" if lane.stream >= 0 and not is_note else ""
     title = f"{gpu_text(lane.device)}{stream}{what}"
-    rank = 3 if is_note else {Family.COLLECTIVE: 1, Family.COPY: 2}.get(most, 0)
+    rank = 3 if is_note else {Family.COLLECTIVE: 1, Family.COPY: 2}.get(does, 0)
     key = (0, lane.device, rank, lane.stream, 0)
     group = "note" if is_note else "gpu"
     shown = ShownLane(trace, lane, title, group, slices, part_of(trace.depth, slices), families)
     return key, shown
+
+
+def _only_does(trace: Trace, slices: Int32, families: UInt8) -> Family:
+    """What a stream is named after: collectives or transfers, where it does hardly anything else.
+
+    Time alone would name a stream that computes after a few long transfers, number alone one
+    that spends its time in a few long kernels: both have to be :data:`_NEARLY_ALL`.
+    """
+    length = part_of(trace.end_ns, slices) - part_of(trace.start_ns, slices)
+    family = part_of(families, slices)
+    for one, chosen in (
+        (Family.COLLECTIVE, family == Family.COLLECTIVE),
+        (Family.COPY, part_of(trace.kind, slices) == SliceKind.MEMCPY),
+    ):
+        many = np.count_nonzero(chosen) >= _NEARLY_ALL * len(slices)
+        if many and length[chosen].sum() >= _NEARLY_ALL * length.sum():
+            return one
+    return Family.KERNEL
 
 
 @dataclass(frozen=True, slots=True)

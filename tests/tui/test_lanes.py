@@ -294,6 +294,38 @@ def test_a_stream_is_a_collectives_lane_by_what_most_of_it_is() -> None:
 
 
 @pytest.mark.parametrize(
+    ("transfers", "transfer_ns", "kernels", "kernel_ns", "title"),
+    [
+        (100, 10, 0, 0, "GPU0 s7 copy"),
+        (100, 10, 5, 1, "GPU0 s7 copy"),
+        # Nearly all of the time is a few transfers, and all the work of the model is here.
+        (2, 10**6, 100, 100, "GPU0 s7"),
+        # Nearly all of the activities are transfers, and all of the time is work.
+        (100, 1, 2, 10**4, "GPU0 s7"),
+    ],
+)
+def test_a_stream_is_named_after_transfers_only_by_number_and_by_time(
+    transfers: int, transfer_ns: int, kernels: int, kernel_ns: int, title: str
+) -> None:
+    every = 2 * max(transfer_ns, kernel_ns)
+    kinds = [(SliceKind.MEMCPY, "Memcpy HtoD (Pinned -> Device)", transfer_ns)] * transfers
+    kinds += [(SliceKind.KERNEL, ADD, kernel_ns)] * kernels
+    slices: list[Slice] = [
+        (0, kind, name, i * every, i * every + length, 0, -1)
+        for i, (kind, name, length) in enumerate(kinds)
+    ]
+    trace = build_trace(slices)
+    assert list_lanes(trace, families_of(trace))[0].title == title
+
+
+def test_kernels_that_copy_are_work_and_name_no_stream() -> None:
+    cat = "void at::native::CatArrayBatchedCopy<float, unsigned int, 2>(float*)"
+    slices: list[Slice] = [(0, SliceKind.KERNEL, cat, 10 * i, 10 * i + 5, 0, -1) for i in range(9)]
+    trace = build_trace(slices)
+    assert list_lanes(trace, families_of(trace))[0].title == "GPU0 s7"
+
+
+@pytest.mark.parametrize(
     ("kind", "name", "short"),
     [
         (SliceKind.PYTHON, "/a/b/train.py(42): step", "step"),
