@@ -87,14 +87,14 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_made_recording_is_reported_alike(made: Path) -> None:
-    assert assert_same_reports(made, load(made)) > 3
+    assert assert_same_reports(made, loaded(made)) > 3
 
 
 @pytest.mark.parametrize("wanted", [Wanted((2, 3)), Wanted(None, (60_000_000, 65_000_000))])
 def test_a_part_that_was_read_is_reported_as_one_that_was_cut(made: Path, wanted: Wanted) -> None:
     part = load(made, steps=wanted.steps, span_ns=wanted.span_ns)
     assert part.part is not None
-    assert reported(part, wanted) == reported(cut(load(made), wanted), wanted)
+    assert reported(part, wanted) == reported(cut(loaded(made), wanted), wanted)
 
 
 def test_phases_launches_and_coverage_are_known_of_a_part(made: Path) -> None:
