@@ -31,10 +31,10 @@ async def wait_for_idle(min_sleep: float = SLEEP_GRANULARITY, max_sleep: float =
         max_sleep: seconds to wait at most.
     """
     loop: Any = asyncio.get_running_loop()
-    begun = loop.time()
-    soon = begun + SLEEP_GRANULARITY
     await _until_nothing_is_ready(loop)
-    while loop.time() - begun < max_sleep:
+    soon = loop.time() + SLEEP_GRANULARITY  # however long others held this process up so far
+    waited = 0.0
+    while waited < max_sleep:
         if set(threading.enumerate()) - OURS:
             await wait_as_textual_does(min_sleep, max_sleep)
             return
@@ -42,7 +42,9 @@ async def wait_for_idle(min_sleep: float = SLEEP_GRANULARITY, max_sleep: float =
         if due is None or due > soon:
             return
         spent = time.process_time()
-        await asyncio.sleep(max(due - loop.time(), 0))
+        pause = max(due - loop.time(), 0.001)
+        await asyncio.sleep(pause)
+        waited += pause
         await _until_nothing_is_ready(loop)
         if time.process_time() - spent > SLEEP_IDLE:
             soon = loop.time() + SLEEP_GRANULARITY
