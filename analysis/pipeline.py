@@ -14,6 +14,7 @@ from whichlayer.analysis.activities import Activities, collect_activities
 from whichlayer.analysis.budget import DeviceCut, add_budgets, budget_of, budgets_of, build_segments
 from whichlayer.analysis.findings.collect import collect_findings
 from whichlayer.analysis.findings.lacking import Missing, withheld
+from whichlayer.analysis.findings.short_span import of_span
 from whichlayer.analysis.findings.verdict import verdict_of
 from whichlayer.analysis.findings.worth import rank_by_worth, together
 from whichlayer.analysis.gaps.blocking import blocking_copies
@@ -90,6 +91,9 @@ def analyse(trace: Trace, options: Options | None = None) -> Analysis:
         budget, bool(recorded), caveat_of(warnings), cut=trace.cut_off, whole=options.whole
     )
     missing = _missing(trace, options, window, gaps, lost)
+    verdict = withheld(verdict, budget, missing)
+    if options.span_ns is not None:
+        verdict = of_span(verdict, options.span_ns, recorded, calibrations)
     analysis = Analysis(
         trace=trace,
         options=options,
@@ -103,7 +107,7 @@ def analyse(trace: Trace, options: Options | None = None) -> Analysis:
         budget=budget,
         budget_by_device=by_device,
         budget_by_step=_by_step(trace, recorded, segments, kernels, window),
-        verdict=withheld(verdict, budget, missing),
+        verdict=verdict,
         findings=(),
         warnings=tuple(warnings),
         judged=judgement.populations,

@@ -331,7 +331,8 @@ class Verdict:
     """The first sentence: which side of the CUDA boundary the time is lost on.
 
     ``side`` is ``above-cuda``, ``below-pytorch``, ``both``, ``unclear`` or ``healthy``.
-    ``caveat`` says why it is to be trusted less, or is empty.
+    ``caveat`` says why it is to be trusted less, or is empty. ``withheld`` says in few words why
+    a span has no side whatever its shares are, or is empty.
     """
 
     side: str
@@ -339,6 +340,7 @@ class Verdict:
     below_share: float
     text: str
     caveat: str = ""
+    withheld: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from whichlayer.tui.messages import (
 from whichlayer.tui.undo import OF_VIEW
 from whichlayer.tui.widgets.footer import Footer
 from whichlayer.tui.widgets.header import Header
+from whichlayer.tui.widgets.verdict_line import VerdictLine
 
 # What the first picture does without comes with the panes: it brings NumPy.
 if TYPE_CHECKING:
@@ -175,7 +176,10 @@ class Looking(Arranging):
         with self.batch_update():
             for pane in self.panes:
                 pane.show(spoken if pane.OF_SPAN else self.document, view)
-            self.screen_stack[0].query_one(Header).wait_for_span(self.waits_for_span(view))
+            waits = self.waits_for_span(view)
+            self.screen_stack[0].query_one(Header).wait_for_span(waits)
+            for verdict in self.screen_stack[0].query(VerdictLine):
+                verdict.wait_for_span(waits)
             self._tell_region()
         self.want_span(view)
 

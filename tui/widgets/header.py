@@ -14,7 +14,7 @@ from whichlayer.analysis.errors import Severity
 from whichlayer.analysis.report.units import count_text, time_text
 from whichlayer.analysis.text import clean, gpu_text, source_text
 from whichlayer.tui.deferred import Deferred
-from whichlayer.tui.loading import Loading
+from whichlayer.tui.loading import Loading, Stage
 from whichlayer.tui.messages import QualityAsked
 from whichlayer.tui.slots import ColourBy
 from whichlayer.tui.widgets.load_line import short_state
@@ -88,7 +88,8 @@ class Header(Pane):
         bar = self.palette.style(colours.text, colours.surface)
         quiet = self.palette.style(colours.dim, colours.surface)
         name = self.palette.style(colours.canvas, colours.accent, bold=True)
-        right, notes = self._state, self._notes()
+        right = short_state(Loading(Stage.ANALYSING)) if self._waits else self._state
+        notes = self._notes()
         room = self.size.width - cell_len(right) - cell_len(notes) - 13
         facts = [self._file(), *self._narrowed(), *self._facts()]
         text, rest = f" {facts[0]}", "".join(f" · {fact}" for fact in facts[1:])
@@ -103,9 +104,8 @@ class Header(Pane):
         span = None if self.view is None else self.view.selection
         parts: list[str] = []
         if span is not None:
-            state = " analysing …" if self._waits else ""
             start = time_text(span[0]) if span[0] else "0"
-            parts.append(f"span {time_text(span[1] - span[0])} from {start}{state}")
+            parts.append(f"span {time_text(span[1] - span[0])} from {start}")
         if self._coloured_by is not ColourBy.FAMILY:
             parts.append(f"coloured by {self._coloured_by.value}")
         chosen = None if self.document is None else self.document.filter

@@ -35,6 +35,9 @@ _SIDES = {
 #: What is said before a text that does not say itself what its shares are of.
 _OF_SPAN = " of the span:"
 
+#: What stands in its place until a span that was selected is analysed.
+_SPAN_WAITS = " span: analysing …"
+
 #: What stands in its place where only a part was read.
 _PART = " PART "
 
@@ -56,6 +59,7 @@ class VerdictLine(Pane):
         """Start before anything is loaded."""
         super().__init__(id=id)
         self._loading = Loading()
+        self._waits = False
         self._began = 0.0
         self._passed_s = 0
         self._seconds: Timer | None = None
@@ -85,6 +89,12 @@ class VerdictLine(Pane):
             self._seconds.stop()
         self._seconds = self.set_interval(1.0, self.tell_time) if stands_still(stage) else None
 
+    def wait_for_span(self, waits: bool) -> None:
+        """Say that the selected span is being analysed, not what is known of the window."""
+        if waits != self._waits:
+            self._waits = waits
+            self.refresh()
+
     def view_changed(self, old: View | None) -> None:
         """The verdict is of the window, whatever is looked at."""
 
@@ -94,6 +104,8 @@ class VerdictLine(Pane):
         analysis = None if self.document is None else self.document.analysis
         if analysis is None:
             return strip_of(self._without_verdict(), width, palette.text)
+        if self._waits:
+            return strip_of([(_SPAN_WAITS, palette.text)], width, palette.text)
         colours = palette.colours
         side = analysis.verdict.side
         ground = {"healthy": colours.layers[Layer.BOUNDARY], "unclear": colours.dim}
@@ -172,6 +184,8 @@ def verdict_texts(analysis: Analysis) -> list[str]:
     verdict = analysis.verdict
     full = clean(verdict.text)
     texts = [full.partition(": ")[2] or full]
+    if verdict.withheld:
+        return [_in_words_of(analysis, text) for text in (texts[0], "no verdict of the span")]
     if analysis.devices and analysis.budget.total_ns > 0:
         above, below = f"{100 * verdict.above_share:.1f} %", f"{100 * verdict.below_share:.1f} %"
         lost = [
@@ -190,6 +204,8 @@ def verdict_texts(analysis: Analysis) -> list[str]:
 def side_text(analysis: Analysis) -> str:
     """The verdict's side in the words of the GPU's vendor."""
     text = _SIDES.get(analysis.verdict.side, analysis.verdict.side.upper())
+    if analysis.verdict.withheld:
+        return analysis.verdict.withheld.upper()
     if analysis.verdict.caveat:
         text += "?"
     return _in_words_of(analysis, text)
