@@ -8,6 +8,7 @@ from whichlayer.analysis.errors import TraceWarning
 from whichlayer.analysis.findings.where import where_of
 from whichlayer.analysis.gaps.explain import explain_gap
 from whichlayer.analysis.layers import Layer
+from whichlayer.analysis.report.delay_text import judged_delay
 from whichlayer.analysis.results import Analysis, Finding, KernelGroup, Where
 from whichlayer.analysis.trace.kinds import GPU_WORK
 from whichlayer.tui.document import Document
@@ -28,6 +29,7 @@ class AtHand:
         counters: a command that reads hardware counters, or empty.
         words: what of the glossary is about its numbers.
         finding: the finding itself, where it is one.
+        judged: what the launch delay of GPU work was, in sentences, or empty.
     """
 
     name: str
@@ -38,6 +40,7 @@ class AtHand:
     counters: str = ""
     words: tuple[str, ...] = ()
     finding: Finding | None = None
+    judged: str = ""
 
 
 _OF_GAP = ("gap", "launch spacing", "recoverable")
@@ -102,11 +105,28 @@ def _of_work(document: Document, analysis: Analysis, row: int) -> AtHand:
     activity = document.activity_of(row)
     group = int(analysis.activities.group[activity]) if activity >= 0 else -1
     where = where_of(analysis.trace, int(analysis.trace.launch[row]), analysis.options.source_roots)
+    judged = _judged(document, row)
     if group < 0:
-        return AtHand(document.names.short(row), where=where, words=(*_OF_LAUNCH, *_OF_KERNEL))
+        words = (*_OF_LAUNCH, *_OF_KERNEL)
+        return AtHand(document.names.short(row), where=where, words=words, judged=judged)
     one = analysis.kernels[group]
     return AtHand(one.short_name, one.layer, one.rule, "", where, one.counters,
-                  (*_OF_KERNEL, *_OF_LAUNCH))  # fmt: skip
+                  (*_OF_KERNEL, *_OF_LAUNCH), judged=judged)  # fmt: skip
+
+
+def _judged(document: Document, row: int) -> str:
+    """The launch delay of GPU work, or of the first that a call launched."""
+    analysis = document.analysis
+    if analysis is None or document.links is None:
+        return ""
+    if document.trace.kind[row] not in GPU_WORK:
+        launched = document.launched_by(row)
+        if not len(launched):
+            return ""
+        row = int(launched[0])
+    activity = document.activity_of(row)
+    queued = document.links.queued(activity) if activity >= 0 else None
+    return judged_delay(analysis, row, None if queued is None else queued.before)
 
 
 def _of_call(document: Document, row: int, gap: AtHand | None) -> AtHand:
@@ -114,7 +134,8 @@ def _of_call(document: Document, row: int, gap: AtHand | None) -> AtHand:
     analysis = document.analysis
     assert analysis is not None
     where = where_of(document.trace, row, analysis.options.source_roots)
-    name = document.names.short(row)
+    name, judged = document.names.short(row), _judged(document, row)
     if gap is None:
-        return AtHand(name, where=where, words=_OF_LAUNCH)
-    return AtHand(name, gap.layer, gap.rule, gap.fix, where, words=(*_OF_GAP, *_OF_LAUNCH))
+        return AtHand(name, where=where, words=_OF_LAUNCH, judged=judged)
+    words = (*_OF_GAP, *_OF_LAUNCH)
+    return AtHand(name, gap.layer, gap.rule, gap.fix, where, words=words, judged=judged)

@@ -22,6 +22,9 @@ def explain_sheet(this: AtHand, said: Sequence[Line] = (), panel: str = "") -> S
         panel: the table that it was chosen in, whose columns are explained too.
     """
     lines: list[SheetLine] = []
+    if this.judged:
+        lines += [SheetLine("Between launch and work, here", "accent")]
+        lines += [SheetLine(f"  {clean(this.judged)}"), SheetLine("")]
     if this.rule:
         lines += _told("Cause", this.rule)
     if this.layer is not None:

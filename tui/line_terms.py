@@ -83,7 +83,7 @@ COLUMNS: Final[dict[str, dict[str, tuple[str, ...]]]] = {
         "a call": ("The time of a call on the average.",),
         "lost": ("lost",),
         "TF/s": ("TFLOP/s",),
-        "by": ("The layer that owns what is lost; ? nothing explains it, – it was not judged.",),
+        "by": ("by",),
     },
     "findings": {
         "lost": ("time lost",),

@@ -33,7 +33,7 @@ def measured(analysis: Analysis, device: int, low_ns: int, high_ns: int) -> str:
     if idle:
         owners = idle_by_owner(analysis, device, low_ns, high_ns)
         named = ", ".join(
-            f"{'nobody' if layer is Layer.NONE else layer.text.letter} {time_text(ns)}"
+            f"{'no owner' if layer is Layer.NONE else layer.text.letter} {time_text(ns)}"
             for layer, ns in sorted(owners.items(), key=lambda item: -item[1])
         )
         parts.append(f"idle {time_text(idle)}" + (f": {named}" if named else ""))

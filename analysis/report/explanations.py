@@ -28,6 +28,8 @@ def explain(word: str) -> str:
     term = find_term(word)
     if term is not None:
         return _of_term(term)
+    if word.casefold() == "nobody":  # as prose has it
+        return _of_layer(Layer.NONE)
     near = get_close_matches(word.casefold(), [one.casefold() for one in words()], n=1)
     raise KeyError(f"did you mean {near[0]}?" if near else "'whichlayer explain' lists the words")
 

@@ -36,8 +36,10 @@ TERMS: tuple[Term, ...] = (
         "Two shares of the window: A, lost in gaps owned above CUDA (PyTorch, runtime, boundary), and "
         "B, lost in kernels, whoever owns that. above-cuda: A is 20 % or more and B less; "
         "below-pytorch: B is and A is not; both: both are; unclear: neither, but more than half of "
-        "the window is unknown or unjudged; else healthy.",
-        ("above-cuda", "below-pytorch", "both", "unclear", "healthy"),
+        "the window is unknown or unjudged; else healthy. A ? behind it: something makes it a hint, "
+        "which the header's notes tell. Too short and idle stand for a span that has none: of "
+        "launches less is known than a fifth of it, or nothing runs in it and nobody was late.",
+        ("above-cuda", "below-pytorch", "both", "unclear", "healthy", "both sides", "too short"),
     ),
     Term(
         "layer budget",
@@ -65,10 +67,15 @@ TERMS: tuple[Term, ...] = (
     ),
     Term(
         "launch delay",
-        "From the start of a launch call on the host to the start of its kernel. Into an empty queue "
-        "it is the launch latency, a few microseconds; more of it means that the kernel waited in "
-        "the queue behind earlier work: the host is ahead, and that is good.",
-        ("delay", "launch to kernel"),
+        "From the start of a launch call on the host to the start of its kernel. Whether it costs "
+        "anything depends on what the GPU did meanwhile. It still ran earlier work: the kernel waited "
+        "its turn, the host is ahead, nothing is lost. It was idle (the queue was empty): up to what "
+        "such a launch usually takes it is launch overhead (launch-latency); beyond, while the call "
+        "lasted, the call itself was slow, for its first use of a kernel loads code (module-load) or "
+        "its thread was held; after it had returned, the kernel waited for an event, another stream, "
+        "a copy or a peer (stream-wait). Of one in a graph the delay holds the graph before it. @ on "
+        "a kernel or its launch tells which it was.",
+        ("delay", "launch to kernel", "between launch and kernel"),
     ),
     Term(
         "queue depth",
@@ -105,7 +112,7 @@ TERMS: tuple[Term, ...] = (
         "The data sheet's bandwidth, or its dense rate at the precision that ran, whichever binds. "
         "Clocks are not recorded, so shares are of the data sheet. 'Of roof' is a well-made kernel's "
         "time over its own.",
-        ("of roof", "roof fraction", "at roof", "at the roof"),
+        ("of roof", "roof fraction", "%roof", "at roof", "at the roof", "nothing to win"),
     ),
     Term(
         "unjudged",
@@ -167,6 +174,42 @@ TERMS: tuple[Term, ...] = (
         "ran nothing itself; the letter is the owner of most of that, a capital from half of the "
         "cell on.",
         ("heat map", "gap heatmap"),
+    ),
+    Term(
+        "part",
+        "Without steps the heatmap cuts the window into parts of equal length, part 1 to part 12. "
+        "PART in place of a verdict: only a part of the file was read.",
+    ),
+    Term(
+        "by",
+        "The layer that owns what a kernel loses, as a letter: · no owner, it is at the roof; ? no "
+        "rule explains the loss; – it was not judged.",
+        ("owner", "letter"),
+    ),
+    Term(
+        "not needed",
+        "A kernel that a change of the program avoids altogether, a copy or a cast: ✗ in the place of "
+        "its share of the roof. All of its time is lost, however fast it is.",
+        ("✗",),
+    ),
+    Term(
+        "not known",
+        "– stands where the recording does not tell a figure; the region pane has the reason. It is "
+        "never 0.",
+        ("–",),
+    ),
+    Term(
+        "note",
+        "A row that says what the program wrote of itself (record_function, NVTX ranges, annotations "
+        "on the GPU): no work, and counted nowhere. Notes in the header are reservations about the "
+        "recording; a note in the region pane is one about the figures above it.",
+        ("notes",),
+    ),
+    Term(
+        "comm",
+        "A stream that runs collectives and hardly anything else: 90 % of its activities and of "
+        "their time. copy: the same of transfers.",
+        ("copy",),
     ),
     Term(
         "covered",

@@ -11,9 +11,12 @@ from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.report.explanations import explain, list_words, words
 from whichlayer.analysis.report.glossary import TERMS
 from whichlayer.analysis.report.rule_list import every_rule, known_ids
+from whichlayer.analysis.report.units import NOT_NEEDED, UNKNOWN
 from whichlayer.tui import cli
 from whichlayer.tui.arguments import UsageError
 from whichlayer.tui.explain_command import devices_text, explain_text
+from whichlayer.tui.line_terms import COLUMNS, LABELS
+from whichlayer.tui.widgets import verdict_line
 
 WIDTH = 100
 
@@ -88,3 +91,37 @@ def test_an_unknown_card_is_one_line(capfd: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["devices", "H100 SXM6"]) == cli.WRONG_INPUT
     out, err = capfd.readouterr()
     assert out == "" and err.count("\n") == 1 and "did you mean" in err
+
+
+def test_the_question_of_a_user_is_answered_in_full(capfd: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["explain", "what is this 2 ms between launch and kernel?"]) == 0
+    out, _ = capfd.readouterr()
+    assert out.startswith("launch delay:")
+    assert "waited its turn" in out and "module-load" in out and "stream-wait" in out
+
+
+def test_an_unclear_question_names_what_is_near(capfd: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["explain", "who", "owns", "this", "gap"]) == 0
+    assert "nearest are: gap" in capfd.readouterr()[0]
+
+
+def words_of_the_screen() -> set[str]:
+    """Headings of tables, labels, marks in cells, owners as they are written, rows, verdicts."""
+    found = set(LABELS).union(*COLUMNS.values()) | {"by", "part", "note", "comm", "copy"}
+    found |= {NOT_NEEDED, UNKNOWN, "nobody", "no owner", "at the roof", "launch spacing"}
+    found |= {layer.text.letter for layer in Layer} | {layer.text.name for layer in Layer}
+    found |= {side.lower().replace("cuda", "CUDA") for side in verdict_line._SIDES.values()}
+    return found | {"too short", "unjudged kernels"}
+
+
+@pytest.mark.parametrize("word", sorted(words_of_the_screen()))
+def test_every_word_that_the_screen_shows_is_explained(word: str) -> None:
+    tried = (word, word.replace(" ", "-"))
+    assert any(_is_explained(one) for one in tried), word
+
+
+def _is_explained(word: str) -> bool:
+    try:
+        return len(explain_text(["--", word])) > 20
+    except UsageError:
+        return False

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
@@ -31,11 +31,12 @@ if TYPE_CHECKING:
 
     from whichlayer.analysis.layers import Layer
     from whichlayer.analysis.results import KernelGroup
-    from whichlayer.tui import alike, kernel_grouping, summary
+    from whichlayer.tui import alike, kernel_grouping, labels_apart, summary
     from whichlayer.tui.kernel_grouping import Grouping
     from whichlayer.tui.summary import Ranked
 else:
     alike = Deferred("whichlayer.tui.alike")
+    labels_apart = Deferred("whichlayer.tui.labels_apart")
     kernel_grouping = Deferred("whichlayer.tui.kernel_grouping")
     summary = Deferred("whichlayer.tui.summary")
 
@@ -74,11 +75,11 @@ def _lost(row: Ranked) -> str:
 COLUMNS = (
     Column("time", 9, lambda r: time_text(r.time_ns), lambda r: r.time_ns),
     Column("share", 7, lambda r: share_text(r.share), lambda r: r.share),
-    Column("calls", 7, lambda r: f"{r.calls}", lambda r: r.calls),
+    Column("calls", 6, lambda r: f"{r.calls}", lambda r: r.calls),
     Column("GB/s", 6, lambda r: rate_text(r.group.gbps), lambda r: _number(r.group.gbps)),
     Column(
         "%roof",
-        7,
+        6,
         lambda r: _roof(r.group.roof_fraction),
         lambda r: _number(r.group.roof_fraction),
     ),
@@ -116,8 +117,9 @@ _DISPENSABLE = ("share", "calls", "GB/s")
 _MORE, _AMPLE_NAME = ("a call", "lost", "TF/s"), 40
 _OWNER = 3
 
-#: Of rows whose names are alike, what differs gets this much of the room for both at most.
-_MOST_DIFFERENCE = 0.45
+#: Cells that a name keeps before what differs between rows of one name gets any, and cells in
+#: which that tells anything.
+_KEPT_NAME, _LEAST_DIFFERENCE = 16, 5
 
 
 class KernelTable(Panel):
@@ -125,7 +127,8 @@ class KernelTable(Panel):
 
     HELP = (
         "Kernels of one name and one set of shapes; b groups them by name, operator, module or "
-        "family, o shows them as a roofline. GB/s is what was achieved. %roof: the time "
+        "family, o shows them as a roofline. GB/s is a lower bound: the bytes "
+        "that its operator cannot avoid over its time. %roof: the time "
         "that a well-made kernel would take on this card, as a share of what this one took; "
         f"{NOT_NEEDED} where it need not run at all (copies and casts that a change avoids); "
         "such a kernel reaches 90 % of the data sheet's bandwidth, and of its matrix rate "
@@ -258,7 +261,8 @@ class KernelTable(Panel):
         columns = self._columns()
         name = max(width - sum(c.cells for c in columns) - _OWNER, 4)
         if y == 0:
-            marks = [c.title + ("▾" if c is COLUMNS[self._sort] else "") for c in columns]
+            sort = COLUMNS[self._sort].title
+            marks = [c.title + ("▾" if c.title == sort else "") for c in columns]
             text = "".join(f"{mark:>{c.cells}}" for mark, c in zip(marks, columns, strict=True))
             # Without a grouping nothing is imported for its name: this may be the first picture.
             title = "kernel" if self._grouping is None else self._grouping.value
@@ -307,33 +311,33 @@ class KernelTable(Panel):
         return shortened(f" {text}", cell_len(text) + 1) if text else ""
 
     def _told(self, room: int) -> tuple[dict[int, str], list[str]]:
-        """What tells rows apart that look alike, and the names that leave room for it."""
+        """What tells rows of one name apart, and the names that leave room for it."""
         rows, known = self.rows, self._apart
         if known is not None and known[0] is rows and known[1] == room:
             return known[2], known[3]
         names = [clean(row.group.short_name) for row in rows]
-        texts = dict(zip(names, alike.told_apart(names, [room] * len(names)), strict=True))
+        if self.grouping is kernel_grouping.Grouping.MODULE:
+            # Of a module's path its end says most.
+            names = [name[::-1] for name in names]
         found: dict[int, str] = {}
+        rooms = dict.fromkeys(names, room)
+        whole = labels_apart.labels_apart(rooms)
         if self.grouping is kernel_grouping.Grouping.SHAPE:
-            found = alike.differences(
-                [row.group for row in rows], lambda group: texts[clean(group.short_name)]
-            )
-        for index, text in found.items():
-            most = max(int(room * _MOST_DIFFERENCE), room - cell_len(names[index])) - 1
-            found[index] = shortened(text, min(cell_len(text), most))
-        rooms = [
-            room - (cell_len(found[index]) + 1 if found.get(index) else 0)
-            for index in range(len(names))
-        ]
-        self._apart = (rows, room, found, alike.told_apart(names, rooms))
-        return found, self._apart[3]
+            found, beside = _differences_beside(rows, names, room)
+            labels = labels_apart.labels_apart({**rooms, **beside})
+            # A name that only a number would tell apart there does without what differs.
+            crowded = labels.numbered - whole.numbered
+            found = {index: text for index, text in found.items() if names[index] not in crowded}
+            kept = {name: cells for name, cells in beside.items() if name not in crowded}
+            whole = labels_apart.labels_apart({**rooms, **kept}) if crowded else labels
+        texts = [whole.of[name] for name in names]
+        if self.grouping is kernel_grouping.Grouping.MODULE:
+            texts = [text[::-1] for text in texts]
+        self._apart = (rows, room, found, texts)
+        return found, texts
 
     def _named(self, index: int, room: int, left: int) -> str:
-        """What a row is about, in the cells that are left; of a module's path its end says most."""
-        row = self.rows[index]
-        text = clean(row.group.short_name)
-        if self.grouping is kernel_grouping.Grouping.MODULE and cell_len(text) > left:
-            return shortened(text[::-1], left)[::-1].lstrip().ljust(left)
+        """What a row is about, in the cells that are left."""
         return shortened(self._told(room)[1][index], left)
 
     @property
@@ -349,12 +353,12 @@ class KernelTable(Panel):
     def _columns(self) -> list[Column]:
         """The columns that there is room for; the one that rows are sorted by is among them."""
         sort = COLUMNS[self._sort]
-        columns = [c for c in COLUMNS if c.title not in _MORE or c is sort]
+        columns = [self._wide(c) for c in COLUMNS if c.title not in _MORE or c is sort]
         room = self.size.width - _OWNER - sum(c.cells for c in columns)
         for title in _DISPENSABLE:
             if room >= _LEAST_NAME:
                 break
-            gone = [c for c in columns if c.title == title and c is not sort]
+            gone = [c for c in columns if c.title == title and title != sort.title]
             columns = [c for c in columns if c not in gone]
             room += sum(c.cells for c in gone)
         for more in (c for c in COLUMNS if c.title in _MORE and c is not sort):
@@ -362,14 +366,24 @@ class KernelTable(Panel):
             if room < _AMPLE_NAME:
                 break
             columns.append(more)
-        return sorted(columns, key=COLUMNS.index)
+        order = [column.title for column in COLUMNS]
+        return sorted(columns, key=lambda column: order.index(column.title))
+
+    def _wide(self, column: Column) -> Column:
+        """A column with a blank before its heading and before its longest figure."""
+        is_sort = column.title == COLUMNS[self._sort].title
+        cells = max(column.cells, len(column.title) + is_sort + 1)
+        if column.title == "calls":
+            cells = max(cells, len(str(max((row.calls for row in self.rows), default=0))) + 1)
+        return replace(column, cells=cells)
 
     def _sort_at(self, x: int) -> None:
         place = self.size.width - _OWNER
         for column in reversed(self._columns()):
             place -= column.cells
             if place <= x < place + column.cells:
-                self.post_message(HeadingClicked(COLUMNS.index(column)))
+                titles = [one.title for one in COLUMNS]
+                self.post_message(HeadingClicked(titles.index(column.title)))
 
     def _nothing(self) -> str:
         analysis = None if self.document is None else self.document.analysis
@@ -382,3 +396,28 @@ class KernelTable(Panel):
             if analysis.kernels or self._span is not None
             else "no kernels in this recording"
         )
+
+
+def _differences_beside(
+    rows: Sequence[Ranked], names: Sequence[str], room: int
+) -> tuple[dict[int, str], dict[str, int]]:
+    """What differs between rows of one name, by row, and the cells that leaves to the name.
+
+    A name has its room first; what differs has the rest, and nothing where that is too little.
+    """
+    told = alike.differences([row.group for row in rows], lambda g: clean(g.short_name))
+    by_name: dict[str, list[int]] = {}
+    for index in told:
+        by_name.setdefault(names[index], []).append(index)
+    found: dict[int, str] = {}
+    beside: dict[str, int] = {}
+    for name, places in by_name.items():
+        longest = max(cell_len(told[index]) for index in places)
+        kept = max(min(cell_len(name), _KEPT_NAME), room - 1 - longest)
+        most = room - kept - 1
+        if most < min(longest, _LEAST_DIFFERENCE):
+            continue
+        texts = labels_apart.told_apart([told[index] for index in places], [most] * len(places))
+        found.update(zip(places, texts, strict=True))
+        beside[name] = kept
+    return found, beside

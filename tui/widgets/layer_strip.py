@@ -23,7 +23,7 @@ class LayerStrip(TimePane):
 
     HELP = (
         "The layer that loses most of each column: P PyTorch, R runtime, B boundary, C CUDA, "
-        "F precision, ? unattributed, · nothing to win. On its own colour where at least half "
+        "F precision, ? unattributed, · no owner: at the roof, spacing, overhead. On its own colour where at least half "
         "of the column is lost."
     )
 
