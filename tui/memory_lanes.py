@@ -30,9 +30,13 @@ class MemoryLane(CounterLane):
 
     noted = True
 
-    def __init__(self, events: AllocatorEvents, until_ns: int) -> None:
-        """Take the events of an allocator; ``until_ns`` is how long the last totals hold."""
+    def __init__(self, events: AllocatorEvents, until_ns: int, device: int | None = None) -> None:
+        """Take the events of an allocator; ``until_ns`` is how long the last totals hold.
+
+        ``device`` is what kernels call its device, where that is known to be another number.
+        """
         number = events.device if events.on_gpu else -1
+        number = number if device is None else device
         owner = gpu_text(number) if events.on_gpu else "CPU"
         self.lane = Lane(owner, "memory", LaneKind.OTHER, number, name="memory", process=owner)
         # Allocators that reserve nothing write zeros, or nothing at all.
@@ -70,7 +74,7 @@ class MemoryLane(CounterLane):
 
 
 def with_memory(lanes: tuple[ShownLane, ...], trace: Trace, until_ns: int) -> tuple[ShownLane, ...]:
-    """The lanes with those of allocators, each below what is of its device, or at the end.
+    """The lanes with those of allocators, each below what is of its device, else of all GPUs.
 
     Args:
         lanes: in the order of the screen.
@@ -80,10 +84,14 @@ def with_memory(lanes: tuple[ShownLane, ...], trace: Trace, until_ns: int) -> tu
     if not np.isfinite(trace.instants.value).any():
         return lanes
     from whichlayer.analysis.memory.events import allocators_of
+    from whichlayer.analysis.memory.same_device import devices_of_allocators
 
+    same = devices_of_allocators(trace)
     result = list(lanes)
     for events in allocators_of(trace):
-        memory = MemoryLane(events, until_ns)
+        memory = MemoryLane(events, until_ns, same.get(events.device) if events.on_gpu else None)
         mine = [i for i, lane in enumerate(result) if lane.device == memory.device >= 0]
+        # Memory of a GPU whose streams are called otherwise is a GPU's all the same.
+        mine = mine or [i for i, lane in enumerate(result) if lane.device >= 0 <= memory.device]
         result.insert(mine[-1] + 1 if mine else len(result), memory)
     return tuple(result)

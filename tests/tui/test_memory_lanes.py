@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from tests.tui.recording import build_analysis
 from tests.tui.screen import MEDIUM, SMALL, screen_of, text_of
@@ -75,10 +76,31 @@ def test_recordings_without_totals_have_no_such_lane(trace: Trace) -> None:
     assert not memory_of(open_document(with_events(trace, [(5, NAN, NAN, -1)])))
 
 
-def test_a_device_without_lanes_has_them_at_the_end(trace: Trace) -> None:
+def test_a_device_without_lanes_has_them_below_all_gpus(trace: Trace) -> None:
     document = open_document(with_events(trace, [(5, 1e6, 1e6, CUDA | 7)]))
     (lane,) = memory_of(document)
-    assert lane.device == 7 and document.lanes[-2] is lane, "above the ticks of the same events"
+    at = document.lanes.index(lane)
+    assert lane.device == 7 and lane.title == "GPU7 mem"
+    assert document.lanes[at - 1].device == 0, "no card is joined to another by guess"
+    assert all(one.device < 0 for one in document.lanes[at + 1 :])
+
+
+@pytest.mark.parametrize(
+    ("listed", "allocators", "title"),
+    [
+        ([{"id": 0}], [CUDA | 3], "GPU0 mem"),
+        # Of several cards it may be another one that the memory is of.
+        ([{"id": 0}, {"id": 1}], [CUDA | 3], "GPU3 mem"),
+        ([], [CUDA | 3], "GPU3 mem"),
+        ([{"id": 0}], [CUDA | 3, CUDA | 4], "GPU3 mem"),
+    ],
+)
+def test_one_card_has_one_number_where_there_is_no_other(
+    trace: Trace, listed: list[dict[str, int]], allocators: list[int], title: str
+) -> None:
+    events = [(5 + i, 1e6, 1e6, allocator) for i, allocator in enumerate(allocators)]
+    made = replace(with_events(trace, events), header={"deviceProperties": listed})
+    assert memory_of(open_document(made))[0].title == title
 
 
 def test_what_is_said_at_the_cursor_holds_at_that_instant(trace: Trace) -> None:
