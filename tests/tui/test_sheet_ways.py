@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from textual import events
 from textual.pilot import Pilot
 
 from tests.tui.screen import SMALL, screen_of, text_of, view_of
@@ -50,6 +51,28 @@ async def test_it_is_closed_by_every_way(sheet: str, trace: Trace, analysis: Ana
                 await pilot.press(way)
             await pilot.pause()
             assert len(app.screen_stack) == 1, way
+            if sheet == "show-lanes":
+                await pilot.press("u")
+                await pilot.pause()
+
+
+@pytest.mark.parametrize("sheet", OPENED)
+async def test_keys_that_come_at_once_close_it_once(
+    sheet: str, trace: Trace, analysis: Analysis
+) -> None:
+    async with screen_of(trace, analysis, SMALL) as (app, pilot):
+        keys = OPENED[sheet]
+        for way in ("escape", keys[-1]):
+            screen = await opened(app, pilot, keys)
+            for _ in range(3):
+                app.post_message(events.Key(way, None))
+            for _ in range(4):
+                await pilot.pause()
+            assert app.is_running and app.error is None, way
+            assert screen not in app.screen_stack, way
+            while len(app.screen_stack) > 1:
+                await pilot.press("escape")
+                await pilot.pause()
             if sheet == "show-lanes":
                 await pilot.press("u")
                 await pilot.pause()

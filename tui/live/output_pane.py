@@ -6,12 +6,12 @@ from rich.cells import cell_len
 from textual import events
 from textual.app import ComposeResult
 from textual.message import Message
-from textual.screen import ModalScreen
 from textual.strip import Strip
 
 from whichlayer.tui.live.output_text import ProgramOutput
 from whichlayer.tui.palette import Palette
 from whichlayer.tui.view import View
+from whichlayer.tui.widgets.over_screen import LeavesOnce
 from whichlayer.tui.widgets.pane import Pane, Piece, strip_of
 
 
@@ -102,7 +102,7 @@ class WholeOutput(Pane, can_focus=True):
         self.scroll_by(3)
 
 
-class OutputScreen(ModalScreen[None]):
+class OutputScreen(LeavesOnce[None]):
     """The program's output over the whole screen."""
 
     BINDINGS = [  # noqa: RUF012

@@ -8,11 +8,11 @@ from typing import Final
 from rich.text import Text
 from textual import events
 from textual.app import ComposeResult
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from whichlayer.analysis.text import clean
 from whichlayer.tui.palette import Palette
+from whichlayer.tui.widgets.over_screen import LeavesOnce
 from whichlayer.tui.widgets.pane import shortened
 
 
@@ -34,7 +34,7 @@ _ANSWERS_FROM: Final = 2
 _NAME_CELLS: Final = 40
 
 
-class QuitScreen(ModalScreen[Choice | None]):
+class QuitScreen(LeavesOnce[Choice | None]):
     """Leave the program running, stop it, or stay."""
 
     BINDINGS = [  # noqa: RUF012

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from textual import on
 from textual.command import CommandInput, CommandPalette
-from textual.widgets import Input, OptionList
+from textual.widgets import Input
+
+from whichlayer.tui.widgets.over_screen import LeavesOnce
 
 
-class CommandScreen(CommandPalette):
+class CommandScreen(LeavesOnce[None], CommandPalette):
     """Textual's palette, safe to type into faster than it answers."""
 
     def take_focus(self) -> None:
@@ -19,9 +21,3 @@ class CommandScreen(CommandPalette):
         """Wait for the list: Enter would run the first entry of the one before."""
         searches = [worker for worker in self.workers if worker.node is self]
         await self.workers.wait_for_complete([one for one in searches if not one.is_finished])
-
-    @on(OptionList.OptionSelected)
-    def _chosen(self, event: OptionList.OptionSelected) -> None:
-        """Leave what a second Enter chooses: the palette is gone since the first."""
-        if not self.is_current:
-            event.prevent_default()

@@ -6,6 +6,7 @@ from typing import Generic, Self, TypeVar
 
 from textual import events
 from textual.app import ComposeResult
+from textual.await_complete import AwaitComplete
 from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
 from textual.widget import Widget
@@ -16,7 +17,23 @@ from whichlayer.tui.keys import current_keys
 Result = TypeVar("Result")
 
 
-class OverScreen(ModalScreen[Result | None], Generic[Result]):
+class LeavesOnce(ModalScreen[Result], Generic[Result]):
+    """Is put away once: of keys that come all at once more than one may ask for it."""
+
+    _is_left = False
+
+    def dismiss(self, result: Result | None = None) -> AwaitComplete:
+        """Close with a result; nothing where it is closed already or lies under another one.
+
+        Textual would close what lies on top by then, and fail where nothing does.
+        """
+        if self._is_left or not self.is_current:
+            return AwaitComplete()
+        self._is_left = True
+        return super().dismiss(result)
+
+
+class OverScreen(LeavesOnce[Result | None], Generic[Result]):
     """Closed by the key that opens it, whatever the user made that, and by a click beside it."""
 
     #: Id (``whichlayer.tui.keys``) of the key that opens it, or empty.
@@ -38,6 +55,8 @@ class OverScreen(ModalScreen[Result | None], Generic[Result]):
 
     def on_key(self, event: events.Key) -> None:
         """The key that opens it closes it, unless it means something else here."""
+        if self._is_left:
+            return  # it was pressed for what comes after
         own = getattr(self, "_own", self.OWN)
         keys = next((key.keys for key in current_keys(live=True) if key.id == own), ())
         if event.key in keys and event.key not in self._bindings.key_to_bindings:
