@@ -27,6 +27,7 @@ from whichlayer.tui.names import Names
 # The first timeline does not wait for what shows an analysis.
 if TYPE_CHECKING:
     from whichlayer.analysis.results import Analysis
+    from whichlayer.tui.crowded import Crowd
     from whichlayer.tui.filtered import Filter
     from whichlayer.tui.heat import DeviceGaps, HeatRow
     from whichlayer.tui.links import Links
@@ -83,12 +84,23 @@ class Document:
 
     @property
     def home(self) -> tuple[int, int]:
-        """What fitting shows first: the analysed window, else everything."""
+        """What fitting shows first: the analysed window, else where the events are."""
         if self.analysis is None:
             return self.low_ns, self.high_ns
+        if (crowd := self.crowd) is not None:
+            return crowd.low_ns, crowd.high_ns
         window = self.analysis.window
         low, high = max(window.start_ns, self.low_ns), min(window.end_ns, self.high_ns)
         return (low, high) if high > low else (self.low_ns, self.high_ns)
+
+    @property
+    def crowd(self) -> Crowd | None:
+        """Where the events are, where nothing was analysed and nearly all time has no event."""
+        if self.analysis is None or self.analysis.devices:
+            return None
+        from whichlayer.tui.crowded import crowd_of
+
+        return crowd_of(self.trace, self.low_ns, self.high_ns)
 
     @property
     def host_steps(self) -> tuple[Step, ...]:
