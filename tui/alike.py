@@ -1,11 +1,9 @@
-"""Tells rows of the kernel table apart: names by where they differ, equal ones by their shapes."""
+"""What tells rows of the kernel table apart that have one name: their shapes, else the operator."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-
-from rich.cells import cell_len, set_cell_size
 
 from whichlayer.analysis.results import KernelGroup
 from whichlayer.analysis.text import clean
@@ -62,64 +60,15 @@ def _common(shapes: list[list[str]]) -> int:
     return same
 
 
-def told_apart(names: Sequence[str], rooms: Sequence[int]) -> list[str]:
-    """Names cut to their room, so that different ones look different as far as there is room.
+def without_common(texts: Sequence[str]) -> list[str]:
+    """Shapes without the extents that all of them begin with.
 
-    Names that would be cut to the same text lose their middle instead: the beginning says what
-    they are, and what is shown behind ``…`` is where they differ.
-
-    Args:
-        names: clean.
-        rooms: cells that each has.
-
-    >>> told_apart(["gemm_bf16_tn_128x128", "gemm_bf16_tn_256x64", "copy"], [12, 12, 12])
-    ['gemm…128x128', 'gemm…_256x64', 'copy']
+    >>> without_common(["[32,256,14,14]", "[32,256,28,28]"]), without_common(["[8]", "[9]"])
+    (['…14,14]', '…28,28]'], ['[8]', '[9]'])
     """
-    texts = [_cut(name, room) for name, room in zip(names, rooms, strict=True)]
-    alike: dict[str, list[int]] = {}
-    for place, (name, text) in enumerate(zip(names, texts, strict=True)):
-        if text != name:
-            alike.setdefault(text, []).append(place)
-    for places in alike.values():
-        mine = {names[place] for place in places}
-        if len(mine) < 2 or any(cell_len(name) != len(name) for name in mine):
-            continue
-        common = _beginning(mine)
-        ways = [
-            {name: way(name, rooms[places[0]], common) for name in mine} for way in (_middle, _end)
-        ]
-        best = max(ways, key=lambda way: len(set(way.values())))
-        if len(set(best.values())) > 1:
-            for place in places:
-                texts[place] = best[names[place]]
-    return texts
-
-
-def _beginning(names: set[str]) -> int:
-    """How many characters all of them begin with."""
-    first, last = min(names), max(names)  # whatever lies between them begins alike
-    return next(
-        (i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first)
-    )
-
-
-def _cut(name: str, room: int) -> str:
-    if cell_len(name) <= room:
-        return name
-    return f"{set_cell_size(name, room - 1)}…" if room > 0 else ""
-
-
-def _middle(name: str, room: int, common: int) -> str:
-    """The beginning, then the name from about where it differs from others."""
-    head = room // 3
-    tail = max(room - head - 1, 0)
-    if len(name) - common <= tail:
-        return _end(name, room, common)
-    return f"{name[:head]}…{_cut(name[common:], tail)}"
-
-
-def _end(name: str, room: int, common: int) -> str:
-    """The beginning and the end."""
-    head = room // 3
-    tail = max(room - head - 1, 0)
-    return _cut(f"{name[:head]}…{name[len(name) - tail :]}", room)
+    first, last = min(texts), max(texts)  # whatever lies between them begins alike
+    same = 0
+    while same < min(len(first), len(last)) and first[same] == last[same]:
+        same += 1
+    start = first.rfind(",", 0, same) + 1
+    return [f"…{text[start:]}" for text in texts] if start else list(texts)

@@ -15,6 +15,7 @@ from whichlayer.analysis.trace.columns import Trace
 from whichlayer.tui.app import WhichlayerApp
 from whichlayer.tui.layout import PANELS, arrangement_for
 from whichlayer.tui.ruler import axis_of
+from whichlayer.tui.widgets.kernel_table import COLUMNS, KernelTable
 from whichlayer.tui.widgets.pane import Pane
 from whichlayer.tui.widgets.panel import Panel
 from whichlayer.tui.widgets.region import RegionPane
@@ -122,6 +123,42 @@ async def test_kernel_table_has_figures_or_dashes(trace: Trace, analysis: Analys
         assert figures == ["900.0", "µs", "30.0", "%", "3", "–", "90", "%", "·"]
         assert "–" in lines[1] and "910" in lines[2] and lines[2].rstrip().endswith("C")
         assert lines[3].count("–") == 2
+
+
+@pytest.mark.parametrize("size", [SMALL, MEDIUM, LARGE, (250, 70)])
+async def test_headings_of_the_kernel_table_are_words_of_their_own(
+    trace: Trace, analysis: Analysis, size: tuple[int, int]
+) -> None:
+    groups = tuple(replace(group, calls=10**place) for place, group in
+                   zip((1, 5, 7), analysis.kernels, strict=False))  # fmt: skip
+    async with screen_of(trace, replace(analysis, kernels=groups), size) as (app, pilot):
+        app.bring_to_front("kernels")
+        table = app.query_one(KernelTable)
+        for place, column in enumerate(COLUMNS):
+            table.sort_by(place)
+            await pilot.pause()
+            titles = [f"{one.title}▾" if one is column else one.title for one in COLUMNS]
+            left = text_of(app, "kernels")[0]
+            for title in ["kernel", *(one for one in titles if one in left), "by"]:
+                assert re.search(rf"(?:^|\s){re.escape(title)}(?:\s|$)", left), left
+                left = left.replace(title, " " * len(title), 1)
+            assert not left.strip(), left
+
+
+async def test_kernels_of_one_name_are_told_apart_beside_their_names(
+    trace: Trace, analysis: Analysis
+) -> None:
+    one = analysis.kernels[0]
+    name = "cudnn bn_{}_tr_1C11_kernel_NCHW float"
+    groups = tuple(
+        replace(one, short_name=name.format(way), shapes=f"fp32[32,256,{size},{size}]")
+        for way in ("fw", "bw") for size in (14, 28)
+    )  # fmt: skip
+    async with screen_of(trace, replace(analysis, kernels=groups)) as (app, _):
+        labels = [line.split("  ")[0] for line in text_of(app, "kernels")[1:5]]
+        assert len(set(labels)) == 4
+        assert sum("fw" in label for label in labels) == sum("bw" in label for label in labels) == 2
+        assert all("14,14" in label or "28,28" in label for label in labels)
 
 
 async def test_region_says_owner_cause_fix_place_and_evidence(

@@ -119,7 +119,7 @@ _OWNER = 3
 
 #: Cells that a name keeps before what differs between rows of one name gets any, and cells in
 #: which that tells anything.
-_KEPT_NAME, _LEAST_DIFFERENCE = 16, 5
+_KEPT_NAME, _LEAST_DIFFERENCE = 12, 5
 
 
 class KernelTable(Panel):
@@ -412,6 +412,8 @@ def _differences_beside(
     found: dict[int, str] = {}
     beside: dict[str, int] = {}
     for name, places in by_name.items():
+        if max(cell_len(told[index]) for index in places) > room - _KEPT_NAME - 1:
+            told.update(zip(places, alike.without_common([told[i] for i in places]), strict=True))
         longest = max(cell_len(told[index]) for index in places)
         kept = max(min(cell_len(name), _KEPT_NAME), room - 1 - longest)
         most = room - kept - 1
