@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 from textual import events
 from textual.pilot import Pilot
@@ -14,7 +16,10 @@ from whichlayer.tui.app import WhichlayerApp
 from whichlayer.tui.widgets.command_screen import CommandScreen
 from whichlayer.tui.widgets.legend_screen import LegendScreen
 
-_NAMES = {":": "colon", "/": "slash", "\r": "enter", "&": "ampersand"}
+_NAMES = {
+    ":": "colon", "/": "slash", "\r": "enter", "&": "ampersand", "\x1b": "escape",
+    "?": "question_mark", "@": "at", "!": "exclamation_mark", "'": "apostrophe",
+}  # fmt: skip
 
 
 async def _burst(app: WhichlayerApp, pilot: Pilot[int], keys: str) -> None:
@@ -76,3 +81,25 @@ async def test_keys_behind_the_end_of_a_prompt_are_commands_again(
         await _burst(app, pilot, "/x\rww")
         assert app.prompt is None
         assert view_of(app).port.span_ns < before.port.span_ns
+
+
+async def test_bursts_of_keys_never_end_the_program_or_leave_it_without_answer(
+    trace: Trace, analysis: Analysis
+) -> None:
+    random = Random(4)
+    keys = "\x1b\x1b\x1b\x1b\x1b\x1b" + "ooMMK?:gAI@B!'/aj\r"
+    async with screen_of(trace, analysis, LARGE) as (app, pilot):
+        for turn in range(60):
+            burst = "".join(random.choices(keys, k=random.randint(1, 6)))
+            for key in burst:
+                app.post_message(events.Key(_NAMES.get(key, key), key))
+            if turn % 3:
+                await pilot.pause()
+            assert app.is_running and app.error is None, burst
+        for _ in range(8):
+            await pilot.press("escape")
+        await pilot.pause()
+        assert len(app.screen_stack) == 1 and app.prompt is None
+        before = view_of(app).port
+        await pilot.press("home", "w")
+        assert view_of(app).port != before

@@ -9,7 +9,7 @@ from textual.widgets import Input
 from whichlayer.tui.widgets.over_screen import LeavesOnce
 
 
-class CommandScreen(LeavesOnce[None], CommandPalette):
+class CommandScreen(CommandPalette, LeavesOnce[None]):
     """Textual's palette, safe to type into faster than it answers."""
 
     def take_focus(self) -> None:
