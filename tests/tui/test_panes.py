@@ -12,9 +12,11 @@ from tests.tui.screen import LARGE, MEDIUM, SMALL, ReadyLoader, screen_of, text_
 from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.results import Analysis, Options, Segments, State
 from whichlayer.analysis.trace.columns import Trace
+from whichlayer.tui import heat
 from whichlayer.tui.app import WhichlayerApp
 from whichlayer.tui.layout import PANELS, arrangement_for
 from whichlayer.tui.ruler import axis_of
+from whichlayer.tui.widgets import heatmap
 from whichlayer.tui.widgets.kernel_table import COLUMNS, KernelTable
 from whichlayer.tui.widgets.pane import Pane
 from whichlayer.tui.widgets.panel import Panel
@@ -337,3 +339,17 @@ async def test_what_comes_through_a_pipe_is_called_standard_input(
         async with app.run_test(size=(120, 40)) as pilot:
             await pilot.pause()
             assert text_of(app, "header")[0].startswith(f" whichlayer  {shown} · ")
+
+
+async def test_the_title_of_the_heatmap_says_what_its_figures_are(trace: Trace) -> None:
+    analysis = build_analysis(trace)
+    assert len(heatmap.TOLD) == len(heat.ROWS)
+    for size in (SMALL, MEDIUM, LARGE):
+        async with screen_of(trace, analysis, size) as (app, pilot):
+            panel = app.query_one(heatmap.Heatmap)
+            app.bring_to_front("gaps")
+            await pilot.pause()
+            assert "gaps %" in str(panel.border_title) or "in gaps" in str(panel.border_title)
+            assert "findings" in str(panel.border_title) or len(panel.tabs) == 1
+            await pilot.press("R")
+            assert "GPU" in str(panel.border_title), "of a stream it is not the stream's idle time"

@@ -57,6 +57,23 @@ class HeatLook:
         return str(heat_map.ROWS[self.kind])
 
 
+#: What the title says of steps, streams and devices, in full and then ever shorter. The share of
+#: a stream is no idle time of its own: others may work while it has nothing to do.
+TOLD = (
+    (
+        "length: time · letter: who was late · %: in gaps", "letter: who was late · %: in gaps",
+        "who was late · gaps %", "gaps %",
+    ),
+    (
+        "letter: who was late · %: gaps of the GPU while the stream ran nothing",
+        "%: gaps of the GPU", "GPU gaps %", "GPU gap%",
+    ),
+    ("letter: who was late · %: in gaps", "who was late · gaps %", "gaps %"),
+)  # fmt: skip
+#: Cells of the rule at the ends of a title, and the blanks around what is told.
+_TITLE_EDGES = 4
+
+
 class Heatmap(Panel):
     """Steps (equal parts where there are none), the device's streams, or all devices."""
 
@@ -77,6 +94,7 @@ class Heatmap(Panel):
         self._kind = 0
         self._fitted = 0
         self._heat: tuple[list[HeatRow], Heat] | None = None
+        self._names = ""
 
     def document_changed(self) -> None:
         """Work the cells out anew."""
@@ -93,6 +111,23 @@ class Heatmap(Panel):
     def on_resize(self) -> None:
         """Other columns."""
         self._heat = None
+        self._entitle()
+
+    def share_place(self, tabs: tuple[str, ...]) -> None:
+        """Name the panels of this place, and behind them what bars, letters and figures are."""
+        if tabs != self.tabs:
+            super().share_place(tabs)
+            self._names = str(self.border_title)
+            self._entitle()
+
+    def _entitle(self) -> None:
+        """Say in the title what is drawn, in as many words as there is room for."""
+        taken = sum(len(name) + 2 for name in self.tabs)
+        room = self.outer_size.width - taken - _TITLE_EDGES
+        told = next((text for text in TOLD[self._kind] if len(text) <= room), "")
+        title = f"{self._names}[dim] {told} [/]" if told else self._names
+        if self.tabs and title != self.border_title:
+            self.border_title = title
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         """As high as it has rows, where findings stand below it; room to say why it has none."""
@@ -119,6 +154,7 @@ class Heatmap(Panel):
     def look_as(self, look: HeatLook) -> None:
         """Let rows be that, with the cursor where it was then."""
         self._kind, self._heat = look.kind, None
+        self._entitle()
         self.chosen, self.top, self.column = look.chosen, look.top, look.column
         self.refresh()
 
