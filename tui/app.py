@@ -18,12 +18,12 @@ from textual.widget import Widget
 from whichlayer.analysis.errors import TraceError
 from whichlayer.analysis.text import clean
 from whichlayer.tui.acting import NOT_THERE_YET
+from whichlayer.tui.as_wanted import AsWanted
 from whichlayer.tui.colours import DARK, THEMES
 from whichlayer.tui.deferred import Deferred
 from whichlayer.tui.keys import bindings, rebind
 from whichlayer.tui.load import Loader
 from whichlayer.tui.loading import Loading, Stage
-from whichlayer.tui.looking import Looking
 from whichlayer.tui.messages import (
     DocumentOpened,
     LoadFailed,
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from whichlayer.analysis.options import Options
     from whichlayer.analysis.results import Analysis
     from whichlayer.analysis.trace.columns import Trace
-    from whichlayer.tui import carry, travel, view_command
+    from whichlayer.tui import carry, travel
     from whichlayer.tui import panes as trace_panes
     from whichlayer.tui.ahead import Ahead
     from whichlayer.tui.document import Document
@@ -57,7 +57,6 @@ else:
     carry = Deferred("whichlayer.tui.carry")
     trace_panes = Deferred("whichlayer.tui.panes")
     travel = Deferred("whichlayer.tui.travel")
-    view_command = Deferred("whichlayer.tui.view_command")
 
 WRONG_INPUT = 2
 
@@ -85,7 +84,7 @@ class TraceScreen(Screen[None]):
     focused: Reactive[Widget | None] = Reactive(None, repaint=False)
 
 
-class WhichlayerApp(Looking):
+class WhichlayerApp(AsWanted):
     """One trace on one screen."""
 
     CSS_PATH = Path(__file__).with_name("app.tcss")
@@ -103,8 +102,7 @@ class WhichlayerApp(Looking):
             loader: of the trace.
             wanted: the view that is asked for once the trace is analysed.
         """
-        super().__init__()
-        self._wanted = wanted or None
+        super().__init__(wanted)
         self.error: BaseException | None = None
         self.document: Document | None = None
         self.look: View | None = None
@@ -230,16 +228,17 @@ class WhichlayerApp(Looking):
         if document.analysis is not None:
             self.show_bookmarks()
         if document.analysis is not None and not self._touched:
-            view = travel.first_look(document, view)
-            if self._wanted is not None:
-                view = view_command.opened_at(document, view, self._wanted)
-                self._wanted = None
-                self._touched = True
-        self.look = travel.on_row(document, view, view.row) if self._touched else view
+            view = self.first_view(document, view)
+        elif self._touched:
+            view = travel.on_row(document, view, view.row)
+            same = old is not None and old.trace is document.trace
+            view = self.placed(document, view) if same else view
+        self.look = view
         footer = self.screen_stack[0].query_one(Footer)
         if document.analysis is not None and footer.said.endswith(NOT_THERE_YET):
             footer.say("")
         self._arrange(self.size.width, self.size.height)
+        self.scroll_as_wanted()
 
     @property
     def opened_with(self) -> tuple[str, Options]:

@@ -254,21 +254,6 @@ def add_analysis_options(parser: Parser) -> None:
     )
 
 
-def add_view_options(parser: Parser) -> None:
-    """The options that choose what the screen shows at first; ``y`` there writes them."""
-    group = parser.add_argument_group("what is shown at first")
-    group.add_argument(
-        "--view", type=parse_span, metavar="A:B", help="the stretch in sight, such as 10ms:25ms"
-    )
-    group.add_argument("--at", type=parse_time, metavar="T", help="the cursor")
-    group.add_argument(
-        "--select", type=parse_span, metavar="A:B", help="a selected stretch, which panels speak of"
-    )
-    group.add_argument(
-        "--lane", metavar="NAME[/ROW]", help="the cursor's lane as labelled, such as 'GPU0 s7'"
-    )
-
-
 def add_config_options(parser: argparse.ArgumentParser) -> None:
     """The options that say which files of settings apply."""
     parser.add_argument(

@@ -137,12 +137,15 @@ class AsWanted(Looking):
             yield Part.COLOURS, ColourBy[wanted.colour_by.upper()]
         if wanted.sort or wanted.group_by:
             look = self.part_now(Part.TABLE)
-            yield Part.TABLE, replace(
-                look,
-                sort=SORTS.index(wanted.sort) if wanted.sort else look.sort,
-                grouping=kernel_grouping.Grouping[wanted.group_by.upper()]
-                if wanted.group_by
-                else look.grouping,
+            yield (
+                Part.TABLE,
+                replace(
+                    look,
+                    sort=SORTS.index(wanted.sort) if wanted.sort else look.sort,
+                    grouping=kernel_grouping.Grouping[wanted.group_by.upper()]
+                    if wanted.group_by
+                    else look.grouping,
+                ),
             )
         if wanted.heat_rows:
             heat = self.part_now(Part.HEAT)

@@ -22,10 +22,10 @@ from whichlayer.tui.arguments import (
     PrintVersion,
     UsageError,
     add_analysis_options,
-    add_view_options,
 )
 from whichlayer.tui.open_command import imports_alone, need_terminal, show
 from whichlayer.tui.typed_trace import analyse_typed, keep_typed, load_typed, options_of
+from whichlayer.tui.view_options import add_view_options
 from whichlayer.tui.written import refuse_overwriting, silence_output, write_report
 
 if TYPE_CHECKING:

@@ -246,6 +246,10 @@ class LaneActions(Undoing):
         view = travel.arranged(document, view, order)
         self.look_at(view)
 
+    def opened_with_lanes(self, view: View) -> None:
+        """What was opened so is not kept before it is changed."""
+        self._kept = (view.order, dict(view.folds), view.clock)
+
     def keep_changed(self, view: View) -> None:
         """Keep lanes, folds and clock of a view if they are not those that were kept last."""
         now = (view.order, dict(view.folds), view.clock)

@@ -52,7 +52,7 @@ def show(path: str, typed: Namespace) -> int:
         return _show_growing(path, typed)
     with imports_alone():
         from whichlayer.tui.app import run
-        from whichlayer.tui.wanted import Wanted
+        from whichlayer.tui.wanted import wanted_of
     # Not before: of two threads that import at once each waits for the other.
     ahead = _opened_ahead(path, typed)
 
@@ -62,7 +62,7 @@ def show(path: str, typed: Namespace) -> int:
             options_of(typed),
             cache=uses_cache(typed),
             ahead=ahead,
-            wanted=Wanted(typed.view, typed.at, typed.select, typed.lane),
+            wanted=wanted_of(typed),
         )
 
 
@@ -83,8 +83,9 @@ def _show_folder(path: str, typed: Namespace) -> int:
     set_up_screen(typed)
     with imports_alone():
         from whichlayer.tui.live.folder_command import follow_folder
+        from whichlayer.tui.wanted import wanted_of
 
-    return follow_folder(path, typed.rank, options_of(typed))
+    return follow_folder(path, typed.rank, options_of(typed), wanted_of(typed))
 
 
 def _may_grow(path: str) -> bool:
@@ -100,11 +101,10 @@ def _may_grow(path: str) -> bool:
 def _show_growing(path: str, typed: Namespace) -> int:
     with imports_alone():
         from whichlayer.tui.follow_app import run_following
-        from whichlayer.tui.wanted import Wanted
+        from whichlayer.tui.wanted import wanted_of
 
     with refusals(path, typed):
-        wanted = Wanted(typed.view, typed.at, typed.select, typed.lane)
-        return run_following(path, options_of(typed), wanted)
+        return run_following(path, options_of(typed), wanted_of(typed))
 
 
 def _opened_ahead(path: str, typed: Namespace) -> Ahead | None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from whichlayer.analysis.options import Options
     from whichlayer.tui import bookmark_list, go_to, notes_file, ruler, travel, view_command
     from whichlayer.tui.notes_file import Bookmark, NotesFile
+    from whichlayer.tui.wanted import Wanted
 else:
     bookmark_list = Deferred("whichlayer.tui.bookmark_list")
     go_to = Deferred("whichlayer.tui.go_to")
@@ -158,17 +159,20 @@ class PlaceActions(Prompting):
         sheet.renaming = rename
         self.push_screen(sheet.opened_by("bookmarks"), chosen)
 
+    def wanted_now(self) -> Wanted:
+        """What asks for the screen of now."""
+        raise NotImplementedError
+
     def action_copy_view(self) -> None:
         """Copy a command line that opens exactly here."""
-        document, view = self.document, self.look
-        if document is None or view is None:
+        if self.document is None or self.look is None:
             self.say("nothing to copy yet")
             return
         path, options = self.opened_with
         if path == "-":
             self.say("what came through a pipe cannot be opened again")
             return
-        text = view_command.command_line(path, options, document, view)
+        text = view_command.command_line(path, options, self.wanted_now())
         self.copy_to_clipboard(text)
         self.say(f"copied: {text}")
 

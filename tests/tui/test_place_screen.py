@@ -17,9 +17,10 @@ from whichlayer.analysis.results import Analysis, Options
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.tui import travel
 from whichlayer.tui.app import WhichlayerApp
-from whichlayer.tui.arguments import Parser, add_analysis_options, add_view_options
+from whichlayer.tui.arguments import Parser, add_analysis_options
 from whichlayer.tui.notes_file import NotesFile, new_bookmark
-from whichlayer.tui.wanted import Wanted
+from whichlayer.tui.view_options import add_view_options
+from whichlayer.tui.wanted import Wanted, wanted_of
 from whichlayer.tui.widgets.footer import Footer
 from whichlayer.tui.widgets.list_sheet import ListSheet
 from whichlayer.tui.widgets.ruler import Ruler
@@ -215,7 +216,7 @@ async def test_the_copied_command_opens_exactly_there(
     add_view_options(parser)
     add_analysis_options(parser)
     got = parser.parse_args(words[2:])
-    wanted = Wanted(got.view, got.at, got.select, got.lane)
+    wanted = wanted_of(got)
     again = app_on(tmp_path / "step one.json", trace, analysis, wanted)
     async with again.run_test(size=MEDIUM) as pilot:
         await pilot.pause()

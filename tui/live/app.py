@@ -40,6 +40,7 @@ from whichlayer.tui.widgets.header import Header
 
 if TYPE_CHECKING:
     from whichlayer.analysis.live.child import Child
+    from whichlayer.tui.wanted import Wanted
 
 #: Times a second at which output, telemetry and phases are looked at: what is shown of them
 #: costs at most a few hundred bytes each.
@@ -81,6 +82,7 @@ class LiveApp(LiveActions):
         analyst: Analyst | None = None,
         telemetry: Telemetry | None = None,
         watches_gpus: bool = True,
+        wanted: Wanted | None = None,
     ) -> None:
         """Prepare; nothing runs before the screen is there.
 
@@ -91,8 +93,9 @@ class LiveApp(LiveActions):
             analyst: who analyses windows; one of its own where None.
             telemetry: what the GPUs do; one of its own where None.
             watches_gpus: the windows are of programs on this machine.
+            wanted: the view that is asked for of the first window.
         """
-        super().__init__(NoLoader(feed.name, options))
+        super().__init__(NoLoader(feed.name, options), wanted)
         self.feed, self.child = feed, child
         self.model = LiveModel()
         self.output = ProgramOutput()

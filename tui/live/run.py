@@ -14,10 +14,16 @@ if TYPE_CHECKING:
     from whichlayer.analysis.live.child import Child
     from whichlayer.analysis.live.recorder_options import RecorderOptions
     from whichlayer.analysis.live.server import LiveServer
+    from whichlayer.tui.wanted import Wanted
 
 
 def run_feed(
-    feed: Feed, options: Options, child: Child | None = None, *, watches_gpus: bool = True
+    feed: Feed,
+    options: Options,
+    child: Child | None = None,
+    *,
+    watches_gpus: bool = True,
+    wanted: Wanted | None = None,
 ) -> tuple[int, LiveApp]:
     """Show the windows of a feed until the user leaves.
 
@@ -28,7 +34,7 @@ def run_feed(
         OSError: the program cannot be started.
         Exception: what went wrong in the screen.
     """
-    app = LiveApp(feed, options, child, watches_gpus=watches_gpus)
+    app = LiveApp(feed, options, child, watches_gpus=watches_gpus, wanted=wanted)
     app.run()
     if app.error is not None:
         raise app.error

@@ -107,19 +107,29 @@ class RowsPane(TimePane):
 
     def bring_into_sight(self, row: int) -> bool:
         """Bring a row into sight; True where that moved anything."""
-        height = max(self.size.height, 1)
-        margin = _MARGIN if height > 2 * _MARGIN + 1 else 0
-        pinned = self.pinned_lines
-        top = self.top
-        if row >= pinned:
-            top = min(self.top, row - margin - pinned)
-            top = max(top, row + margin + 1 - height)
-        top = min(max(top, 0), max(len(self.rows) - height, 0))
+        top = self.top_for(row, self.top)
         moved = top != self.top
         if moved:
             self.top = top
             self.rows_moved()
         return moved
+
+    def scroll_rows_to(self, top: int, row: int) -> None:
+        """So many lines off the top, but for what brings a row into sight."""
+        if (top := self.top_for(row, top)) != self.top:
+            self.top = top
+            self.rows_moved()
+            self.refresh()
+
+    def top_for(self, row: int, top: int) -> int:
+        """How many lines are off the top once a row is in sight, of so many before."""
+        height = max(self.size.height, 1)
+        margin = _MARGIN if height > 2 * _MARGIN + 1 else 0
+        pinned = self.pinned_lines
+        if row >= pinned:
+            top = min(top, row - margin - pinned)
+            top = max(top, row + margin + 1 - height)
+        return min(max(top, 0), max(len(self.rows) - height, 0))
 
     def is_cursors(self, line: int, view: View) -> bool:
         """Whether a line is of the row that the cursor is on."""
