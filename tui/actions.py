@@ -262,9 +262,14 @@ class KeyActions(
             view = travel.follow_link(self.document, rows, self.look)
             self._go(view, "nothing to follow here")
 
+    @property
+    def panel_order(self) -> tuple[str, ...]:
+        """The panels in the order in which they are gone through."""
+        return PANELS
+
     def action_panel(self, step: int) -> None:
         """The next panel."""
-        stops = ("timeline", *PANELS)
+        stops = ("timeline", *self.panel_order)
         focused = self.focused
         here = focused.id if focused is not None else None
         place = stops.index(here) if here in stops else 0

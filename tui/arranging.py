@@ -46,6 +46,13 @@ class Arranging(KeyActions):
         label = self._arranged.label_cells if self._arranged is not None else 0
         return max(self.size.width - label, 1)
 
+    @property
+    def panel_order(self) -> tuple[str, ...]:
+        """The panels from left to right, tabs of one place as its title has them."""
+        if self._arranged is None:
+            return super().panel_order
+        return tuple(name for place in self._arranged.places for name in place)
+
     def on_resize(self, event: events.Resize) -> None:
         """Lay the parts out for the new size."""
         self.shown.forget()  # terminals move text about, even there and back

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-#: Panels in the order in which the tab key visits them.
+#: All panels.
 PANELS = ("gaps", "findings", "kernels", "region")
 
 #: Widths from which three and four panels stand side by side.

@@ -24,6 +24,7 @@ from whichlayer.tui.sections import SECTIONS
 from whichlayer.tui.view import View
 from whichlayer.tui.widgets.footer import Footer
 from whichlayer.tui.widgets.help_screen import HelpScreen
+from whichlayer.tui.widgets.panel import Panel
 from whichlayer.tui.widgets.timeline import Timeline
 
 US = 1000
@@ -330,6 +331,23 @@ async def test_tab_goes_round_timeline_and_panels(screen: Screen) -> None:
     assert seen == ["gaps", "findings", "kernels", "region", "timeline"]
     await press(screen, "shift+tab")
     assert app.focused is not None and app.focused.id == "region"
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 50)])
+async def test_tab_goes_through_panels_in_the_order_of_their_titles(
+    trace: Trace, analysis: Analysis, size: tuple[int, int]
+) -> None:
+    async with screen_of(trace, analysis, size) as (app, pilot):
+        titled: list[str] = []
+        for panel in sorted(app.query(Panel), key=lambda one: one.region.x):
+            if panel.display:
+                titled += panel.tabs
+        seen = []
+        for _ in titled:
+            await pilot.press("tab")
+            assert app.focused is not None
+            seen.append(app.focused.id)
+        assert seen == titled and len(titled) == 4
 
 
 async def test_a_tabbed_panel_comes_to_the_front(screen: Screen) -> None:

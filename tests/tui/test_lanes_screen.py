@@ -147,7 +147,8 @@ async def test_a_lane_is_hidden_shown_again_and_undone(screen: Screen) -> None:
     app, before = screen[0], lanes_of(screen[0])
     await press(screen, "X")
     assert lanes_of(app) == before[1:] and "is hidden" in said(app)
-    assert "1 hidden" in text_of(app, "overview")[0]
+    assert "1 lane hidden (D shows)" in text_of(app, "header")[0]
+    assert text_of(app, "overview")[0].startswith(" overview ")
     await press(screen, "u")
     assert lanes_of(app) == before
     await press(screen, "U", "D", "enter")

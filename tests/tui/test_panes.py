@@ -60,8 +60,8 @@ async def test_layer_strip_has_a_letter_for_every_column(trace: Trace, analysis:
         assert cells[port.cell_of(150_000)] == "R"
         assert cells[port.cell_of(650_000)] == "P"
         assert cells[port.cell_of(780_000)] == "C"
-        assert cells[port.cell_of(450_000)] == "·"
-        assert set(cells) <= set("RPC· ")
+        assert cells[port.cell_of(450_000)] == "="
+        assert set(cells) <= set("RPC=·– ")
         await pilot.press("end")
 
 
@@ -122,7 +122,7 @@ async def test_kernel_table_has_figures_or_dashes(trace: Trace, analysis: Analys
             "kernel", "time▾", "share", "calls", "GB/s", "%roof", "by",
         ]  # fmt: skip
         figures = lines[1][lines[0].index("time") - 6 :].split()
-        assert figures == ["900.0", "µs", "30.0", "%", "3", "–", "90", "%", "·"]
+        assert figures == ["900.0", "µs", "30.0", "%", "3", "–", "90", "%", "="]
         assert "–" in lines[1] and "910" in lines[2] and lines[2].rstrip().endswith("C")
         assert lines[3].count("–") == 2
 
@@ -161,6 +161,26 @@ async def test_kernels_of_one_name_are_told_apart_beside_their_names(
         assert len(set(labels)) == 4
         assert sum("fw" in label for label in labels) == sum("bw" in label for label in labels) == 2
         assert all("14,14" in label or "28,28" in label for label in labels)
+
+
+async def test_a_cut_finding_or_note_names_the_key_that_shows_all_of_it(
+    trace: Trace, analysis: Analysis
+) -> None:
+    async with screen_of(trace, analysis, LARGE) as (app, pilot):
+        app.bring_to_front("findings")
+        await pilot.pause()
+        short = text_of(app, "findings")[0]
+        words = replace(analysis.warnings[0], message="many words " * 60)
+        long = replace(analysis, warnings=(words,))
+    assert "in full" not in short
+    async with screen_of(trace, long, MEDIUM) as (app, pilot):
+        app.bring_to_front("findings")
+        await pilot.pause()
+        heading = text_of(app, "findings")[0]
+        if "…" in "".join(text_of(app, "findings")[1:]):
+            assert "in full" in heading or len(heading) < 34
+    async with screen_of(trace, long, LARGE) as (app, pilot):
+        assert "in full: !" in text_of(app, "findings")[0]
 
 
 async def test_region_says_owner_cause_fix_place_and_evidence(
@@ -296,7 +316,7 @@ async def test_reading_on_brings_the_region_pane_to_the_front(
     trace: Trace, analysis: Analysis
 ) -> None:
     async with screen_of(trace, analysis, SMALL) as (app, pilot):
-        await pilot.press("tab", "escape")
+        await pilot.press("tab", "tab", "escape")
         assert not app.query_one("#region").display
         await pilot.press("r")
         assert app.query_one("#region").display

@@ -144,7 +144,32 @@ class FindingsList(Panel):
         whole = self._of_whole
         if len(whole) > self.size.width - len(figures) - 4:
             figures = ""
-        return f"    {whole or 'finding':<{max(self.size.width - len(figures) - 4, 0)}}{figures}"
+        room = max(self.size.width - len(figures) - 4, 0)
+        said = whole or "finding"
+        hint = f"{said}, in full: {' '.join(self._keys_in_full)}"
+        if self._keys_in_full and len(hint) < room:
+            said = hint
+        return f"    {said:<{room}}{figures}"
+
+    @property
+    def _keys_in_full(self) -> list[str]:
+        """The keys that show in full what has no room for all that it says."""
+        cut = [
+            isinstance(item, results.Finding)
+            for item in self.items
+            if any("…" in self._text_of(item, part) for part in range(self._each))
+        ]
+        return [key for key, is_finding in (("I", True), ("!", False)) if is_finding in cut]
+
+    def _text_of(self, item: Finding | TraceWarning, part: int) -> str:
+        """What stands on a line of an item."""
+        if part:
+            return self._more(item, part)
+        style = self.palette.text
+        pieces = self._warning(item, style) if isinstance(item, TraceWarning) else (
+            self._finding(item, style)
+        )  # fmt: skip
+        return "".join(text for text, _ in pieces)
 
     def _finding(self, finding: Finding, style: Style) -> list[Piece]:
         width = self.size.width

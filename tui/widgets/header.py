@@ -65,9 +65,9 @@ class Header(Pane):
             self.refresh()
 
     def view_changed(self, old: View | None) -> None:
-        """Only the device and the selection matter here."""
-        if old is None or self.view is None or (old.device, old.selection) != (
-            self.view.device, self.view.selection
+        """Only the device, the selection and what is hidden matter here."""
+        if old is None or self.view is None or (old.device, old.selection, old.order.hidden) != (
+            self.view.device, self.view.selection, self.view.order.hidden
         ):  # fmt: skip
             self.refresh()
 
@@ -106,6 +106,9 @@ class Header(Pane):
         if span is not None:
             start = time_text(span[0]) if span[0] else "0"
             parts.append(f"span {time_text(span[1] - span[0])} from {start}")
+        hidden = 0 if self.view is None else len(self.view.order.hidden)
+        if hidden:  # that nobody takes them for empty
+            parts.append(f"{count_text(hidden, 'lane')} hidden (D shows)")
         if self._coloured_by is not ColourBy.FAMILY:
             parts.append(f"coloured by {self._coloured_by.value}")
         chosen = None if self.document is None else self.document.filter

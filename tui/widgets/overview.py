@@ -47,8 +47,7 @@ class Overview(Pane):
             return
         if old.device != self.view.device:
             self._columns = None
-        shown = (self.view.port, self.view.device, self.view.order)
-        if shown != (old.port, old.device, old.order):
+        if (self.view.port, self.view.device) != (old.port, old.device):
             self.refresh()
 
     def on_resize(self) -> None:
@@ -69,7 +68,7 @@ class Overview(Pane):
             {} if port.is_whole else {max(first - 1, 0): "[", min(last + 1, whole.cells - 1): "]"}
         )
         colours = palette.colours
-        pieces: list[Piece] = [self._label()]
+        pieces: list[Piece] = [self.labelled("overview")]
         for cell, (char, layer) in enumerate(zip(text, layers.tolist(), strict=True)):
             ground = colours.marked if first <= cell <= last and marks else ""
             if cell in marks:
@@ -79,13 +78,6 @@ class Overview(Pane):
                 ink = colours.dim if layer == Layer.NONE else colour
                 pieces.append((char, palette.style(ink, ground)))
         return strip_of(pieces, width, palette.text)
-
-    def _label(self) -> Piece:
-        """How many lanes are hidden, that nobody takes them for empty; else what this is."""
-        hidden = 0 if self.view is None else len(self.view.order.hidden)
-        if hidden:
-            return self.labelled(f"{hidden} hidden D", self.palette.accent)
-        return self.labelled("overview")
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
         """Take hold of the visible span, or of one of its ends; beside it, begin another."""
