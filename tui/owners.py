@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whichlayer.analysis.layers import Layer
+from whichlayer.analysis.report.units import ROOF_MARK, UNKNOWN
 from whichlayer.analysis.states import State
 
 if TYPE_CHECKING:  # the first timeline does not wait for the tables of an analysis
@@ -30,6 +31,9 @@ SPACING = AT_ROOF + 1
 UNJUDGED = AT_ROOF + 2
 EDGE = AT_ROOF + 3
 PARTS = AT_ROOF + 4
+
+#: What time that no layer loses is: idle without an owner, work at the roof, work not judged.
+REST_MARKS = (Layer.NONE.text.letter, ROOF_MARK, UNKNOWN)
 
 #: Lost share of a column from which its owner is named, and from which it fills the column.
 NAMED_SHARE = 0.1
@@ -107,12 +111,14 @@ class Columns:
         strong: bool (n,), at least half of the column is lost.
         busy: float64 (n,), share with work that counts as compute, judged or not.
         known: bool (n,), the column lies within the analysed window.
+        rest: uint8 (n,), an index into :data:`REST_MARKS`, what most of its other time is.
     """
 
     layer: UInt8
     strong: NDArray[np.bool_]
     busy: NDArray[np.float64]
     known: NDArray[np.bool_]
+    rest: UInt8
 
 
 def columns_of(owners: Owners, low_ns: Int64, high_ns: Int64) -> Columns:
@@ -126,7 +132,9 @@ def columns_of(owners: Owners, low_ns: Int64, high_ns: Int64) -> Columns:
     layer[share < NAMED_SHARE] = Layer.NONE
     busy = (times[AT_ROOF] + times[UNJUDGED] + times[LOSS].sum(axis=0)) / width
     known = times[EDGE] < times.sum(axis=0)
-    return Columns(layer, share >= STRONG_SHARE, busy, known)
+    idle = times[GAP][Layer.NONE] + times[LOSS][Layer.NONE] + times[SPACING] + times[EDGE]
+    rest = np.stack((idle, times[AT_ROOF], times[UNJUDGED])).argmax(axis=0).astype(np.uint8)
+    return Columns(layer, share >= STRONG_SHARE, busy, known, rest)
 
 
 def owners_of(analysis: Analysis) -> tuple[Owners, ...]:

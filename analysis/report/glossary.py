@@ -112,7 +112,7 @@ TERMS: tuple[Term, ...] = (
         "The data sheet's bandwidth, or its dense rate at the precision that ran, whichever binds. "
         "Clocks are not recorded, so shares are of the data sheet. 'Of roof' is a well-made kernel's "
         "time over its own.",
-        ("of roof", "roof fraction", "%roof", "at roof", "at the roof", "nothing to win"),
+        ("of roof", "roof fraction", "%roof", "=", "at roof", "at the roof"),
     ),
     Term(
         "unjudged",
@@ -182,8 +182,8 @@ TERMS: tuple[Term, ...] = (
     ),
     Term(
         "by",
-        "The layer that owns what a kernel loses, as a letter: · no owner, it is at the roof; ? no "
-        "rule explains the loss; – it was not judged.",
+        "The layer that owns what a kernel loses, as a letter: = at the roof, nothing is lost; · no "
+        "owner; ? no rule explains the loss; – it was not judged.",
         ("owner", "letter"),
     ),
     Term(

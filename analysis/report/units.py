@@ -10,6 +10,9 @@ UNKNOWN = "–"
 NOT_NEEDED = "✗"
 """In place of a share of the roof: the kernel need not run at all, so that its ideal is no time."""
 
+ROOF_MARK = "="
+"""Work at the roof of its card: nothing is lost."""
+
 _BYTE_UNITS = ((10**12, "TB"), (10**9, "GB"), (10**6, "MB"), (10**3, "kB"))
 
 _TIME_UNITS = ((1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs"))

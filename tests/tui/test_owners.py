@@ -8,7 +8,7 @@ from tests.tui.recording import STEPS, build_analysis, build_trace
 from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.results import Kernels, Segments, State
 from whichlayer.tui.measure import union_ns
-from whichlayer.tui.owners import EDGE, LOSS, Owners, columns_of
+from whichlayer.tui.owners import EDGE, LOSS, REST_MARKS, Owners, columns_of
 from whichlayer.tui.summary import longest_call, rank_kernels, summarise
 
 ANALYSIS = build_analysis(build_trace())
@@ -97,6 +97,17 @@ def test_a_column_is_named_after_who_loses_most_of_it() -> None:
         Layer.NONE,
     ]  # fmt: skip
     assert columns.strong.tolist() == [True, False, False, True, False, True, False]
+
+
+def test_time_that_no_layer_loses_is_told_apart_idle_at_the_roof_or_not_judged() -> None:
+    states = (State.SPACING, State.AT_ROOF, State.UNJUDGED, State.GAP)
+    segments = Segments(
+        np.array([0, 100, 200, 300]), np.array([100, 200, 300, 400]),
+        np.array(states, np.uint8), np.full(4, Layer.NONE, np.uint8), np.full(4, -1, np.int32),
+    )  # fmt: skip
+    edges = np.array([0, 100, 200, 300, 400])
+    columns = columns_of(Owners(segments, ANALYSIS.activities), edges[:-1], edges[1:])
+    assert [REST_MARKS[code] for code in columns.rest.tolist()] == ["·", "=", "–", "·"]
 
 
 def test_columns_outside_the_window_are_not_known() -> None:

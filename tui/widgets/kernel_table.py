@@ -12,6 +12,7 @@ from textual.strip import Strip
 
 from whichlayer.analysis.report.units import (
     NOT_NEEDED,
+    ROOF_MARK,
     UNKNOWN,
     rate_text,
     share_text,
@@ -134,7 +135,8 @@ class KernelTable(Panel):
         "such a kernel reaches 90 % of the data sheet's bandwidth, and of its matrix rate "
         "what good large products reach there. – where a figure is not known, with the "
         "reason in the region pane. "
-        f"by: the layer that owns what is lost, ? where no rule explains it, {UNKNOWN} where the "
+        f"by: the layer that owns what is lost, {ROOF_MARK} where it is at the roof, ? where no rule "
+        f"explains it, {UNKNOWN} where the "
         "kernel is not judged. Of rows with one name the shapes, dimmed, tell them apart. "
         "Wide tables also tell the time of a call on the average, the time lost above the ideal, and "
         "the flops achieved. "
@@ -303,6 +305,8 @@ class KernelTable(Panel):
         layer: Layer = group.layer
         if layer.text.letter == "?" and not group.lost_ns:
             return UNKNOWN, self.palette.dim
+        if group.roof_fraction and layer.text.letter == "·" and not group.lost_ns:
+            return ROOF_MARK, self.palette.dim
         return layer.text.letter, self.palette.layer(layer, strong=group.lost_ns > 0)
 
     def _difference(self, index: int, room: int) -> str:

@@ -7,7 +7,7 @@ from textual.strip import Strip
 
 from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.text import gpu_text
-from whichlayer.tui.owners import columns_of
+from whichlayer.tui.owners import REST_MARKS, columns_of
 from whichlayer.tui.view import View
 from whichlayer.tui.widgets.pane import Piece, strip_of
 from whichlayer.tui.widgets.time_pane import TimePane
@@ -15,7 +15,7 @@ from whichlayer.tui.widgets.time_pane import TimePane
 #: Devices that get a line of their own; with more, those round the chosen one.
 MOST_LINES = 4
 
-_BUSY, _OUTSIDE = "·", " "
+_OUTSIDE = " "
 
 
 class LayerStrip(TimePane):
@@ -23,7 +23,8 @@ class LayerStrip(TimePane):
 
     HELP = (
         "The layer that loses most of each column: P PyTorch, R runtime, B boundary, C CUDA, "
-        "F precision, ? unattributed, · no owner: at the roof, spacing, overhead. On its own colour where at least half "
+        "F precision, ? unattributed; else what most of it is: = work at the roof, – work that is not judged, "
+        "· idle without an owner. On its own colour where at least half "
         "of the column is lost."
     )
 
@@ -68,7 +69,7 @@ class LayerStrip(TimePane):
             label = label.removeprefix("LAYERS ")
         pieces: list[Piece] = [self.labelled(label, palette.strong if chosen else None)]
         for text, layer, strong in self._runs(device):
-            style = palette.faint if text[0] == _BUSY else palette.layer(Layer(layer), strong)
+            style = palette.faint if text[0] in REST_MARKS else palette.layer(Layer(layer), strong)
             pieces.append((text, style))
         return strip_of(pieces, width, palette.text)
 
@@ -85,8 +86,10 @@ class LayerStrip(TimePane):
         assert self.document is not None and self.view is not None
         edges = self.view.port.edges()
         columns = columns_of(self.document.owners[device], edges[:-1], edges[1:])
-        letters = np.array([_BUSY if k == Layer.NONE else k.text.letter for k in Layer])
-        chars = np.where(columns.known, letters[columns.layer], _OUTSIDE)
+        letters = np.array([k.text.letter for k in Layer])
+        rest = np.array(REST_MARKS)[columns.rest]
+        chars = np.where(columns.layer == Layer.NONE, rest, letters[columns.layer])
+        chars = np.where(columns.known, chars, _OUTSIDE)
         runs: list[tuple[str, int, bool]] = []
         for char, layer, strong in zip(
             chars.tolist(), columns.layer.tolist(), columns.strong.tolist(), strict=True
