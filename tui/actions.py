@@ -259,7 +259,12 @@ class KeyActions(
             panel.follow()
         elif self.look is not None and self.document is not None:
             rows = travel.rows_of(self.document, self.look)
-            view = travel.follow_link(self.document, rows, self.look)
+            here = travel.slice_at(self.document, rows, self.look)
+            chain = self.chain_of_slice(here)
+            view = travel.follow_link(
+                self.document, rows, self.look, -1 if chain is None else chain.foot
+            )
+            self.came_from(here)
             self._go(view, "nothing to follow here")
 
     @property

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from whichlayer.analysis.trace.kinds import GPU_WORK
 from whichlayer.tui.acting import Acting
 from whichlayer.tui.deferred import Deferred
+from whichlayer.tui.keys import key_shown
 
 # There is no chain before the first picture.
 if TYPE_CHECKING:
@@ -17,14 +19,15 @@ if TYPE_CHECKING:
 else:
     travel = Deferred("whichlayer.tui.travel")
 
+#: What is said at an end of a chain, and the key that goes the other way.
 _NOWHERE = {
-    1: "nothing recorded started this",
-    -1: "nothing recorded was started by this",
+    1: ("nothing recorded started this", "effect", "down"),
+    -1: ("nothing recorded was started by this", "cause", "up"),
 }
 
 
 class ChainActions(Acting):
-    """``u U``."""
+    """Backspace and backslash."""
 
     def __init__(self, **settings: Any) -> None:
         """Nobody came from anywhere yet."""
@@ -38,6 +41,12 @@ class ChainActions(Acting):
             return None
         foot = self._foot[1] if self._foot and self._foot[0] is document.trace else -1
         return document.links.chain(row, foot)
+
+    def came_from(self, row: int) -> None:
+        """Remember GPU work, so that the chain leads back to it from its launch."""
+        document = self.document
+        if document is not None and row >= 0 and document.trace.kind[row] in GPU_WORK:
+            self._foot = (document.trace, row)
 
     def action_chain(self, step: int) -> None:
         """The next cause of the slice at the cursor, or its next effect for a negative step."""
@@ -54,7 +63,9 @@ class ChainActions(Acting):
             return
         link = chain.beside(step)
         if link is None:
-            self.say(_NOWHERE[step])
+            text, other, way = _NOWHERE[step]
+            back = f": {key_shown(other)} goes {way} the chain" if chain.beside(-step) else ""
+            self.say(f"{text}{back}")
             return
         self._foot = (document.trace, chain.foot)
         self.look_at(travel.along_chain(document, view, chain, link.row))

@@ -1,26 +1,29 @@
 """A chain drawn on the timeline: its slices lit and underlined, launch and GPU work joined.
 
-The line that joins them runs through empty cells alone: it never hides a slice.
+Where slices of it are out of sight, the labels of the first and the last line say where.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from whichlayer.tui.chain_line import End, line_between
 from whichlayer.tui.counter_row import CounterRow
 from whichlayer.tui.frame_runs import Painted
 from whichlayer.tui.instant_lanes import InstantRow
-from whichlayer.tui.palette import BLANK, BLANK_MARKED, bar_code, lit_code
+from whichlayer.tui.palette import BLANK, BLANK_MARKED, CURSOR, bar_code, lit_code
 from whichlayer.tui.raster import Row
 from whichlayer.tui.viewport import Viewport
 
 if TYPE_CHECKING:  # the first timeline waits for no chain
-    from whichlayer.tui.chain import Chain
+    from whichlayer.tui.chain import Chain, Link
+    from whichlayer.tui.chain_places import Placed
 
 Bool = NDArray[np.bool_]
 
@@ -29,63 +32,94 @@ UNDERLINED, JOINED = 1 << 20, 1 << 21
 
 _PER_FAMILY = bar_code(1, 0) - bar_code(0, 0)
 
-#: Up and down, along, and the corners where they meet.
-_DOWN, _ALONG = "┊", "┈"
-_CORNERS = {(True, True): "┘", (True, False): "└", (False, True): "┐", (False, False): "┌"}
-
 
 @dataclass(slots=True)
 class LineMarks:
-    """What is marked on one line: cells of slices, and characters of the joining line."""
+    """What is marked on one line.
+
+    Attributes:
+        cells: bool (cells,), those of slices of the chain; None for none.
+        joins: characters of the joining line and its words, which bars hide.
+        crosses: characters of the line that take a cell of a bar.
+        beyond: what of the chain is out of sight beyond this line, from the longest to the
+            shortest way to say it; for the line's label.
+    """
 
     cells: Bool | None = None
     joins: dict[int, str] = field(default_factory=dict)
+    crosses: dict[int, str] = field(default_factory=dict)
+    beyond: tuple[str, ...] = ()
 
     def same(self, other: LineMarks | None) -> bool:
         """Whether a line would look the same."""
-        if other is None or self.joins != other.joins:
+        if other is None or self.beyond != other.beyond:
+            return False
+        if (self.joins, self.crosses) != (other.joins, other.crosses):
             return False
         if self.cells is None or other.cells is None:
             return self.cells is other.cells
         return bool((self.cells == other.cells).all())
 
 
+@dataclass(frozen=True, slots=True)
+class InSight:
+    """What a chain is drawn over.
+
+    Attributes:
+        lines: the lines in sight, from top to bottom.
+        rows: what each of them shows.
+        port: the visible span.
+        idle: bool (lines, cells), where nothing is drawn.
+        pinned: how many of the lines do not scroll.
+    """
+
+    lines: Sequence[int]
+    rows: Sequence[Row]
+    port: Viewport
+    idle: Bool
+    pinned: int = 0
+
+    def height(self, lines: Sequence[int], other: int = -1) -> int:
+        """Where the nearest of a row's lines is, seen from another height; past the edge if none.
+
+        -1 stands for above what scrolls, as many as there are lines for below.
+        """
+        heights = [y for y in map(self._height, lines) if 0 <= y < len(self.lines)]
+        if heights:
+            return min(heights, key=lambda y: abs(y - other))
+        return self._height(lines[0])
+
+    def _height(self, line: int) -> int:
+        place = bisect_left(self.lines, line)
+        if place < len(self.lines) and self.lines[place] == line:
+            return place
+        return -1 if place <= self.pinned else len(self.lines)
+
+
 def chain_marks(
-    chain: Chain | None, rows: Sequence[tuple[int, Row]], port: Viewport, here: int
+    chain: Chain | None,
+    sight: InSight,
+    here: int,
+    places: Mapping[int, Placed],
+    texts: Sequence[str] = (),
 ) -> dict[int, LineMarks]:
     """The marks of a chain by line.
 
     Args:
         chain: the chain, None for none.
-        rows: (line, slices) of the lines in sight, from top to bottom.
-        port: the visible span.
+        sight: what it is drawn over.
         here: the slice that the chain is of; it has the cursor and needs no other mark.
+        places: the slices of the chain that have lines, in sight or not.
+        texts: what is said beside the line that joins launch and work, the longest first.
     """
     if chain is None or not chain.links:
         return {}
-    related = np.unique(
-        np.concatenate(([link.row for link in chain.links], chain.started)).astype(np.int64)
-    )
-    related = related[related != here]
-    found: dict[int, LineMarks] = {}
-    ends: dict[int, tuple[int, int, int]] = {}
+    found = _members(chain, sight, here)
     pair = _joined_pair(chain)
-    for line, row in rows:
-        if isinstance(row, CounterRow | InstantRow) or not len(row):
-            continue
-        for end in pair:
-            at = int(np.searchsorted(row.slices, end))
-            if at < len(row) and row.slices[at] == end:
-                first, last = port.cell_of(int(row.start_ns[at])), _last_cell(row, at, port)
-                if 0 <= first < port.cells:
-                    ends[end] = (line, first, last)
-        places = np.minimum(np.searchsorted(row.slices, related), len(row) - 1)
-        places = places[row.slices[places] == related]
-        cells = _cells_of(row, places, port) if len(places) else None
-        if cells is not None:
-            found[line] = LineMarks(cells)
-    if len(ends) == 2:
-        _join(found, ends[pair[0]], ends[pair[1]], port.cells)
+    if pair and all(end.row in places for end in pair):
+        _join(found, sight, (places[pair[0].row], places[pair[1].row]), texts)
+    for line, words in _beyond(chain, sight, places).items():
+        found.setdefault(line, LineMarks()).beyond = words
     return found
 
 
@@ -98,23 +132,36 @@ def laid(painted: Painted, marks: LineMarks) -> Painted:
         family = (codes - bar_code(0, 0)) // _PER_FAMILY
         codes[bodies] = lit_code(0) + family[bodies] * _PER_FAMILY
         codes[bars] += UNDERLINED
-    for cell, char in marks.joins.items():
+    for cell, char in (*marks.joins.items(), *marks.crosses.items()):
         if codes[cell] in (BLANK, BLANK_MARKED) and glyphs[cell] == ord(" "):
             glyphs[cell], codes[cell] = ord(char), codes[cell] + JOINED
+        elif cell in marks.crosses and codes[cell] != CURSOR:
+            glyphs[cell] = ord(char)
     return Painted(glyphs, codes)
 
 
-def _joined_pair(chain: Chain) -> tuple[int, ...]:
-    """The GPU work at the foot and its launch."""
-    words = [link.word for link in chain.links[:3]]
-    if chain.foot < 0 or "launch" not in words:
-        return ()
-    return chain.foot, chain.links[words.index("launch")].row
+def _members(chain: Chain, sight: InSight, here: int) -> dict[int, LineMarks]:
+    """The cells of all slices of the chain, and of what was started inside the one at the cursor."""
+    related = np.unique(
+        np.concatenate(([link.row for link in chain.links], chain.started)).astype(np.int64)
+    )
+    related = related[related != here]
+    found: dict[int, LineMarks] = {}
+    for line, row in zip(sight.lines, sight.rows, strict=True):
+        if isinstance(row, CounterRow | InstantRow) or not len(row):
+            continue
+        places = np.minimum(np.searchsorted(row.slices, related), len(row) - 1)
+        places = places[row.slices[places] == related]
+        cells = _cells_of(row, places, sight.port) if len(places) else None
+        if cells is not None:
+            found[line] = LineMarks(cells)
+    return found
 
 
-def _last_cell(row: Row, at: int, port: Viewport) -> int:
-    start, end = int(row.start_ns[at]), int(row.end_ns[at])
-    return max(port.cell_of(max(end - 1, start)), port.cell_of(start))
+def _joined_pair(chain: Chain) -> tuple[Link, ...]:
+    """The launch, and the GPU work at the foot."""
+    launch = next((link for link in chain.links[:3] if link.word == "launch"), None)
+    return (launch, chain.links[0]) if chain.foot >= 0 and launch is not None else ()
 
 
 def _cells_of(row: Row, places: NDArray[np.intp], port: Viewport) -> Bool | None:
@@ -134,22 +181,53 @@ def _cells_of(row: Row, places: NDArray[np.intp], port: Viewport) -> Bool | None
 
 def _join(
     found: dict[int, LineMarks],
-    work: tuple[int, int, int],
-    launch: tuple[int, int, int],
-    cells: int,
+    sight: InSight,
+    pair: tuple[Placed, Placed],
+    texts: Sequence[str],
 ) -> None:
-    """Go from the launch along its line to the column where the work begins, then to it."""
-    (work_line, column, _), (launch_line, first, last) = work, launch
-    if work_line == launch_line:
+    """Draw the line from the launch to the work."""
+    launch, work = pair
+    launch_y = sight.height(launch.lines, sight.height(work.lines))
+    work_y = sight.height(work.lines, launch_y)
+    # What is above the lines that scroll lies behind those that do not.
+    skipped = sight.pinned if -1 in (launch_y, work_y) else 0
+    if skipped and any(0 <= y < skipped for y in (launch_y, work_y)):
         return
-    joins: dict[tuple[int, int], str] = {}
-    for line in range(min(work_line, launch_line) + 1, max(work_line, launch_line)):
-        joins[line, column] = _DOWN
-    if column > last or column < first:
-        low, high = (last + 1, column) if column > last else (column + 1, first)
-        for cell in range(low, high):
-            joins[launch_line, cell] = _ALONG
-        joins[launch_line, column] = _CORNERS[work_line < launch_line, column > last]
-    for (line, cell), char in joins.items():
-        if 0 <= cell < cells:
-            found.setdefault(line, LineMarks()).joins[cell] = char
+    ends = [
+        End(y - skipped if y >= 0 else y, *_cells(one, sight.port))
+        for y, one in ((launch_y, launch), (work_y, work))
+    ]
+    ink = line_between(ends[0], ends[1], sight.idle[skipped:], texts)
+    for (y, cell), char in ink.behind.items():
+        found.setdefault(sight.lines[y + skipped], LineMarks()).joins[cell] = char
+    for (y, cell), char in ink.before.items():
+        found.setdefault(sight.lines[y + skipped], LineMarks()).crosses[cell] = char
+
+
+def _cells(placed: Placed, port: Viewport) -> tuple[int, int]:
+    first = port.cell_of(placed.start_ns)
+    return first, max(port.cell_of(max(placed.end_ns - 1, placed.start_ns)), first)
+
+
+def _beyond(
+    chain: Chain, sight: InSight, places: Mapping[int, Placed]
+) -> dict[int, tuple[str, ...]]:
+    """What the edges say: which slices of the chain lie further up or down, and how far."""
+    found: dict[int, tuple[str, ...]] = {}
+    scrolled = sight.lines[sight.pinned :]
+    if not scrolled:
+        return found
+    away = [
+        (link, sight.height(places[link.row].lines), places[link.row].lines[0])
+        for link in chain.links
+        if link.row in places
+    ]
+    for edge, y, arrow in ((scrolled[0], -1, "▲"), (scrolled[-1], len(sight.lines), "▼")):
+        words = [f"{link.word} {abs(line - edge)}" for link, height, line in away if height == y]
+        if words:
+            # The effect that is nearest the GPU is what is looked for above, causes below.
+            first = words[0]
+            shorter = [f"{arrow} {first}", f"{arrow}{first.partition(' ')[0]}", arrow]
+            longest = f"{arrow} {', '.join(words)}"
+            found[edge] = tuple(dict.fromkeys([longest, *shorter]))
+    return found

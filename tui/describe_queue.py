@@ -5,6 +5,7 @@ from __future__ import annotations
 from whichlayer.analysis.report.units import count_text
 from whichlayer.tui.chain import Chain
 from whichlayer.tui.document import Document
+from whichlayer.tui.keys import key_shown
 from whichlayer.tui.line import Line
 
 #: A longer chain is told by its ends.
@@ -44,4 +45,6 @@ def chain_lines(document: Document, row: int) -> list[Line]:
     words = [(names.full if link.word == "python" else names.short)(link.row) for link in links]
     if len(links) < len(chain.links):
         words.insert(_MOST_LINKS - 2, "…")
-    return [Line(f"{' ‹ '.join(words)} (u, U)", label="chain")]
+    return [
+        Line(f"{' ‹ '.join(words)} ({key_shown('cause')}, {key_shown('effect')})", label="chain")
+    ]

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from whichlayer.tui.screen_settings import writes_unicode
+
 if TYPE_CHECKING:  # what keys there are is asked without a screen too
     from textual.binding import Binding, BindingsMap
 
@@ -41,6 +43,8 @@ class Key:
         """The keys as people read them."""
         return " ".join(dict.fromkeys(readable(key) for key in self.keys))
 
+
+BACKSPACE = "⌫"
 
 _READABLE = {
     "plus": "+",
@@ -95,14 +99,20 @@ _READABLE = {
     "ctrl+c": "^c",
     "ctrl+l": "^l",
     "ctrl+r": "^r",
-    "backspace": "bksp",
+    "backspace": BACKSPACE,
     "backslash": "\\",
 }
 
 
-def readable(name: str) -> str:
-    """A key as people read it, from its name in Textual."""
+def symbol(name: str) -> str:
+    """A key as the table writes it in hints, from its name in Textual."""
     return _READABLE.get(name, name)
+
+
+def readable(name: str) -> str:
+    """A key as people read it on this terminal, from its name in Textual."""
+    found = symbol(name)
+    return "bksp" if found == BACKSPACE and not writes_unicode() else found
 
 
 _VIEW, _GO, _SELECT, _PANELS, _OTHER = "View", "Go to", "Select", "Lanes and panels", "General"
@@ -143,7 +153,7 @@ KEYS: tuple[Key, ...] = (
     Key("next-step", ("greater_than_sign",), "step(1)", "next step", _GO, "<> step"),
     Key("previous-step", ("less_than_sign",), "step(-1)", "step before", _GO),
     Key("cause", ("backspace",), "chain(1)", "up the chain: GPU work, launch, operator, module, Python", _GO,
-        "bksp/\\ chain", also="flow launch arrow who started this parent follow"),
+        "⌫\\ chain", also="flow launch arrow who started this parent follow"),
     Key("effect", ("backslash",), "chain(-1)", "down the chain, towards the GPU work", _GO,
         also="flow children launched"),
     Key("go-to", ("g",), "go_to", "go to a time, step or share that is typed", _GO, "g go to",
@@ -328,7 +338,21 @@ def footer_hints(live: bool = False) -> list[tuple[str, str]]:
     first = sorted((key for key in shown if key.id in _FIRST), key=lambda key: _FIRST.index(key.id))
     rest = [key for key in shown if key.id not in _FIRST]
     ordered = [*first, *sorted(rest, key=lambda key: not key.live)]
-    return [(keys, word) for keys, word in (key.hint.split(" ", 1) for key in ordered)]
+    pairs = (key.hint.split(" ", 1) for key in ordered)
+    return [(_on_terminal(keys), word) for keys, word in pairs]
+
+
+def _on_terminal(keys: str) -> str:
+    """The keys of a hint in what the terminal can write."""
+    if BACKSPACE not in keys or writes_unicode():
+        return keys
+    parts = keys.split("/") if "/" in keys else list(keys)
+    return "/".join("bksp" if part == BACKSPACE else part for part in parts)
+
+
+def key_shown(id: str) -> str:
+    """The first key of an action, as people read it."""
+    return next((readable(key.keys[0]) for key in current_keys() if key.id == id and key.keys), id)
 
 
 #: What the footer shows at every width: from there all others are found, by keys or mouse.

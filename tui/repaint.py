@@ -7,6 +7,7 @@ a slow line every such byte is waited for.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
@@ -107,6 +108,9 @@ class Difference(CompositorUpdate):
 
 Place = tuple[int, int, Strip]
 
+#: ASCII, frames, blocks, arrowheads and what times are written with.
+_NARROW = re.compile("[ -~µ·…≥\u2500-\u259f▲▶▸▼◀]*")
+
 
 def changed_cells(old: Strip, new: Strip) -> tuple[int, int]:
     """The first and the last + 1 cell in which two strips of one length may differ.
@@ -128,13 +132,18 @@ def _alike(old: list[Segment], new: list[Segment], step: int) -> int:
         if one == other:
             cells += one.cell_length
             continue
-        if one.style == other.style and one.text.isascii() and other.text.isascii():
+        if one.style == other.style and _is_narrow(one.text) and _is_narrow(other.text):
             for a, b in zip(one.text[::step], other.text[::step], strict=False):
                 if a != b:
                     break
                 cells += 1
         break
     return cells
+
+
+def _is_narrow(text: str) -> bool:
+    """Whether every character surely takes one cell."""
+    return text.isascii() or _NARROW.fullmatch(text) is not None
 
 
 def _written(

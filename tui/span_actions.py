@@ -148,7 +148,9 @@ class SpanActions(Prompting):
             return
         span = _around(document, view)
         if span is None:
-            self.say("nothing here to select")
+            held = view.selection is not None and bool(_nested(document, view))
+            wider = "nothing wider to select: esc clears the selection"
+            self.say(wider if held else "nothing here to select")
         else:
             self._end_selection(replace(view, anchor_ns=None, selection=span))
 
@@ -178,26 +180,37 @@ def _edge_near(document: Document, view: View) -> int:
 
 
 def _around(document: Document, view: View) -> tuple[int, int] | None:
-    """The slice or gap under the cursor; if that is selected, the next one around it."""
-    trace = document.trace
+    """The slice or gap under the cursor; if that is selected, the next stretch around it."""
+    spans = _nested(document, view)
+    if view.selection is None:
+        return spans[0] if spans else None
+    if view.selection not in spans:
+        return next((span for span in spans if not _within(span, view.selection)), None)
+    wider = (span for span in spans if span != view.selection and _within(view.selection, span))
+    return next(wider, None)
+
+
+def _nested(document: Document, view: View) -> list[tuple[int, int]]:
+    """What holds the cursor: slice or gap, slices around it, step, window, recording.
+
+    From the shortest to the longest; nothing where the cursor is on neither slice nor gap.
+    """
+    trace, at = document.trace, view.cursor_ns
     here = travel.slice_at(document, travel.rows_of(document, view), view)
-    if here >= 0:
-        for row in (here, *trace.enclosing(here)):
-            span = (int(trace.start_ns[row]), int(trace.end_ns[row]))
-            larger = view.selection is None or not _within(span, view.selection)
-            if span[1] > span[0] and larger:
-                return span
-        for step in document.host_steps:
-            if step.start_ns <= view.cursor_ns < step.end_ns and view.selection is not None:
-                span = (step.start_ns, step.end_ns)
-                return None if _within(span, view.selection) else span
-        return None
     gaps = document.whole_gaps
-    place = gaps[view.device].at(view.cursor_ns) if view.device < len(gaps) else -1
-    if place < 0:
-        return None
-    whole = gaps[view.device]
-    return int(whole.start_ns[place]), int(whole.end_ns[place])
+    place = gaps[view.device].at(at) if here < 0 and view.device < len(gaps) else -1
+    if here >= 0:
+        rows = (here, *trace.enclosing(here))
+        first = [(int(trace.start_ns[row]), int(trace.end_ns[row])) for row in rows]
+    elif place >= 0:
+        whole = gaps[view.device]
+        first = [(int(whole.start_ns[place]), int(whole.end_ns[place]))]
+    else:
+        return []
+    wide = [(step.start_ns, step.end_ns) for step in document.host_steps]
+    wide += [document.home, (int(trace.start_ns.min()), int(trace.end_ns.max()))]
+    spans = {*first, *(span for span in wide if _within((at, at + 1), span))}
+    return sorted((span for span in spans if span[1] > span[0]), key=lambda span: span[1] - span[0])
 
 
 def _within(span: tuple[int, int], other: tuple[int, int]) -> bool:

@@ -227,13 +227,24 @@ def along_chain(document: Document, view: View, chain: Chain, slice_row: int) ->
     return on_slice(document, view.at(at), slice_row)
 
 
-def follow_link(document: Document, rows: tuple[ShownRow, ...], view: View) -> View | None:
-    """From a kernel to its launch, from what launched to the work, from a gap to its culprit."""
+def follow_link(
+    document: Document, rows: tuple[ShownRow, ...], view: View, foot: int = -1
+) -> View | None:
+    """From a kernel to its launch, from what launched to the work, from a gap to its culprit.
+
+    Args:
+        document: what is shown.
+        rows: its lines.
+        view: what is looked at.
+        foot: GPU work that the user came from, which its launch leads back to; -1 for none.
+    """
     trace = document.trace
     here = slice_at(document, rows, view)
     target = -1
     if here >= 0 and trace.kind[here] in GPU_WORK:
         target = int(trace.launch[here])
+    elif here >= 0 and foot >= 0 and trace.launch[foot] == here:
+        target = foot
     elif here >= 0 and len(document.launched_by(here)):
         target = int(document.launched_by(here)[0])
     if target < 0 and here >= 0 and trace.kind[here] in _CALLERS:

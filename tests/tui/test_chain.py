@@ -5,12 +5,20 @@ import numpy as np
 from tests.tui.recording import GEMM
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import SliceKind
-from whichlayer.tui.chain import Launched, chain_of
-from whichlayer.tui.chain_marks import JOINED, UNDERLINED, LineMarks, chain_marks, laid
+from whichlayer.tui.chain import Chain, Launched, Link, chain_of
+from whichlayer.tui.chain_marks import (
+    JOINED,
+    UNDERLINED,
+    InSight,
+    LineMarks,
+    chain_marks,
+    laid,
+)
+from whichlayer.tui.chain_places import Placed, top_for, words_of
 from whichlayer.tui.describe_queue import chain_lines, queue_lines
 from whichlayer.tui.document import Document
 from whichlayer.tui.frame_runs import Painted
-from whichlayer.tui.palette import BLANK, bar_code, lit_code
+from whichlayer.tui.palette import BLANK, CURSOR, bar_code, lit_code
 from whichlayer.tui.raster import Row
 from whichlayer.tui.viewport import Viewport
 
@@ -66,29 +74,85 @@ def test_the_queue_is_told_with_the_launch(document: Document) -> None:
     assert line.label == "queue" and "empty" in line.text
     (told,) = chain_lines(document, kernel)
     assert "cudaLaunchKernel ‹ aten::mm ‹ train.py(42)" in told.text
+    assert told.text.endswith("(⌫, \\)")
 
 
-def test_launch_and_work_are_joined_through_empty_cells_alone() -> None:
-    port = Viewport.over(0, 10, 10)
+LINES = [0, 1, 2]
+PORT = Viewport.over(0, 30, 30)
+
+
+def sight(busy: set[tuple[int, int]] = frozenset(), lines: list[int] = LINES) -> InSight:  # type: ignore[assignment]
     ones = np.array([0], np.uint8)
 
     def row(slice_row: int, start: int, end: int) -> Row:
         return Row(np.array([slice_row], np.int32), np.array([start]), np.array([end]), ones)
 
-    from whichlayer.tui.chain import Chain, Link
+    all_rows = [row(5, 16, 18), row(7, 0, 1), row(9, 1, 3)]
+    idle = np.ones((len(lines), 30), np.bool_)
+    for y, cell in busy:
+        idle[y, cell] = False
+    return InSight(lines, [all_rows[line] for line in lines], PORT, idle)
 
-    chain = Chain((Link("kernel", 5), Link("launch", 9)), 0, np.empty(0, np.int32))
-    lines = [(0, row(5, 6, 8)), (1, row(7, 0, 1)), (2, row(9, 1, 3))]
-    marks = chain_marks(chain, lines, port, here=5)
-    assert marks[1].joins == {6: "┊"}
-    assert marks[2].joins == {3: "┈", 4: "┈", 5: "┈", 6: "┘"}
+
+CHAIN = Chain((Link("kernel", 5), Link("launch", 9)), 0, np.empty(0, np.int32))
+PLACES = {5: Placed(16, 18, (0,)), 9: Placed(1, 3, (2,))}
+
+
+def test_launch_and_work_are_joined_and_the_delay_stands_in_the_line() -> None:
+    marks = chain_marks(CHAIN, sight(), 5, PLACES, ("9.05 µs · q", "9.05 µs"))
+    assert marks[1].crosses == {16: "▲"}
+    assert marks[2].crosses == {16: "┘"}
+    text = "".join(marks[2].joins.get(cell, ".") for cell in range(30))
+    assert text == "... 9.05 µs · q .............."
     cells = marks[2].cells
     assert cells is not None and cells.nonzero()[0].tolist() == [1, 2]
     assert 0 not in marks  # the cursor is on it
+    assert not any(one.beyond for one in marks.values())
+
+
+def test_what_is_out_of_sight_is_told_at_the_edge_that_it_lies_beyond() -> None:
+    marks = chain_marks(CHAIN, sight(lines=[1, 2]), 9, PLACES)
+    assert marks[1].beyond == ("▲ kernel 1", "▲kernel", "▲")
+    assert marks[1].crosses == {16: "▲"} and marks[2].crosses == {16: "┘"}
+    below = chain_marks(CHAIN, sight(lines=[0, 1]), 5, PLACES)
+    assert below[1].beyond == ("▼ launch 1", "▼launch", "▼")
+    assert below[1].crosses == {16: "▼"}
+
+
+def test_what_is_folded_away_is_joined_to_nothing() -> None:
+    marks = chain_marks(CHAIN, sight(), 5, {5: PLACES[5]}, ("9.05 µs",))
+    assert not any(one.joins or one.crosses or one.beyond for one in marks.values())
+
+
+def test_the_line_takes_a_cell_of_a_bar_in_its_colours_and_hides_behind_it_along_a_row() -> None:
     body = bar_code(0, 0)
     painted = Painted(np.full(10, ord(" "), np.uint32), np.full(10, BLANK))
-    painted.codes[4:6] = body
-    drawn = laid(painted, LineMarks(np.arange(10) == 4, {5: "┈", 7: "┈"}))
+    painted.codes[4:7] = body
+    painted.codes[9] = CURSOR
+    marks = LineMarks(np.arange(10) == 4, {5: "─", 7: "─"}, {6: "│", 8: "│", 9: "│"})
+    drawn = laid(painted, marks)
     assert drawn.codes[4] == lit_code(0) + UNDERLINED
-    assert drawn.codes[5] == body and drawn.glyphs[7] == ord("┈")
-    assert drawn.codes[7] == BLANK + JOINED
+    assert drawn.codes[5] == body and drawn.glyphs[5] == ord(" ")
+    assert drawn.codes[6] == body and drawn.glyphs[6] == ord("│")
+    assert drawn.codes[7] == drawn.codes[8] == BLANK + JOINED and drawn.glyphs[7] == ord("─")
+    assert drawn.codes[9] == CURSOR and drawn.glyphs[9] == ord(" ")
+
+
+def test_words_tell_delay_queue_and_which_of_a_launch_the_work_is(document: Document) -> None:
+    assert document.links is not None
+    kernel = rows_named(document.trace, GEMM)[0]
+    assert words_of(document, document.links.chain(kernel)) == ("5.000 µs · queue 0", "5.000 µs")
+    sync = rows_named(document.trace, "cudaStreamSynchronize")[0]
+    assert words_of(document, document.links.chain(sync)) == ()
+
+
+def test_a_screen_scrolls_to_the_work_first_then_to_its_launch() -> None:
+    def top(top: int, height: int, row: int, places: dict[int, Placed]) -> int:
+        return top_for(top, height, 0, row, CHAIN, places)
+
+    far = {5: Placed(16, 18, (0,)), 9: Placed(1, 3, (12,))}
+    assert top(5, 20, 12, far) == 0, "both fit"
+    assert top(5, 8, 12, far) == 6, "the cursor and what is beside it"
+    assert top(0, 20, 12, far) == 0, "nothing moves that need not"
+    near = {5: Placed(16, 18, (0,)), 9: Placed(1, 3, (9,))}
+    assert top(8, 8, 13, near) == 8, "of the two, the launch fits"

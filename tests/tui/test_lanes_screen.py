@@ -91,11 +91,11 @@ async def test_the_chain_is_gone_up_and_down_and_back_to_where_it_began(screen: 
     assert names[0].startswith("add")
     assert names[1:] == ["cudaLaunchKernel", "aten::add", "train [bold]"]
     await press(screen, "backspace")
-    assert "nothing recorded started this" in said(app)
+    assert said(app) == "nothing recorded started this: \\ goes down the chain"
     await press(screen, "backslash", "backslash", "backslash")
     assert name_here(app) == names[0] and view_of(app).row == before.row
     await press(screen, "backslash")
-    assert "nothing recorded was started" in said(app)
+    assert said(app) == "nothing recorded was started by this: ⌫ goes up the chain"
 
 
 async def test_from_a_gap_the_chain_begins_with_the_launch_that_it_waited_for(
@@ -123,6 +123,33 @@ async def test_enter_on_an_operator_goes_to_the_work_that_it_started(screen: Scr
     assert name_here(screen[0]) == "aten::add"
     await press(screen, "enter")
     assert name_here(screen[0]).startswith("add")
+
+
+async def test_enter_goes_from_work_to_its_launch_and_back(screen: Screen) -> None:
+    app = screen[0]
+    await put(screen, cursor_ns=750_000)
+    name = name_here(app)
+    await press(screen, "enter")
+    assert name_here(app) == "cudaLaunchKernel"
+    await press(screen, "enter")
+    assert name_here(app) == name
+
+
+async def test_the_chain_is_drawn_from_the_launch_to_the_work_with_its_delay(
+    screen: Screen,
+) -> None:
+    app = screen[0]
+    await put(screen, cursor_ns=350_000)
+    await press(screen, "w", "w", "w")
+    text = text_of(app, "timeline")
+    head = next(y for y, line in enumerate(text) if "▲" in line)
+    column = text[head].index("▲")
+    assert any("5.000 µs" in line for line in text)
+    launch = next(y for y, line in enumerate(text) if line[column : column + 1] in ("┘", "┴"))
+    assert all(text[y][column] in "│▲▼" for y in range(head, launch)), "no row is left out"
+    assert "sgemm" in text[head - 2] and launch > head + 1
+    await put(screen, cursor_ns=999_000)
+    assert not any("5.000 µs" in line or "▲" in line for line in text_of(app, "timeline"))
 
 
 async def test_the_chain_of_the_cursor_is_underlined_on_its_lanes(screen: Screen) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 import pytest_asyncio
@@ -15,6 +16,7 @@ from whichlayer.analysis.results import Analysis, Options
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.tui.app import WhichlayerApp
 from whichlayer.tui.widgets.footer import Footer
+from whichlayer.tui.widgets.timeline import Timeline
 
 US = 1000
 Screen = tuple[WhichlayerApp, Pilot[int]]
@@ -196,9 +198,33 @@ async def test_selecting_a_slice_again_selects_what_is_around_it(screen: Screen)
     await press(screen, "V")
     assert view_of(app).selection == (0, 990 * US)
     await press(screen, "V")
+    assert view_of(app).selection == (0, 2990 * US), "the window"
+    await press(screen, "V")
     assert view_of(app).selection == (0, 3000 * US)
     await press(screen, "V")
-    assert said(app) == "nothing here to select"
+    assert said(app) == "nothing wider to select: esc clears the selection"
+
+
+async def test_selecting_a_gap_again_selects_its_step_then_the_window(screen: Screen) -> None:
+    app = screen[0]
+    app.look_at(replace(view_of(app), cursor_ns=650 * US))
+    await screen[1].pause()
+    spans = []
+    for _ in range(5):
+        await press(screen, "V")
+        span = view_of(app).selection
+        assert span is not None
+        spans.append(span)
+    assert spans[0] == (600 * US, 700 * US)
+    for inner, outer in pairwise(dict.fromkeys(spans)):
+        assert outer[0] <= inner[0] and inner[1] <= outer[1] and inner != outer
+    assert spans[1:4] == [(0, 990 * US), (0, 2990 * US), (0, 3000 * US)]
+    assert said(app) == "nothing wider to select: esc clears the selection"
+    await press(screen, "escape")
+    last = len(app.query_one(Timeline).rows) - 1  # a thread that does nothing while the GPU works
+    app.look_at(replace(view_of(app), cursor_ns=400 * US, row=last))
+    await press(screen, "V")
+    assert view_of(app).selection is None and said(app) == "nothing here to select"
 
 
 async def test_the_roofline_is_of_the_span(screen: Screen) -> None:

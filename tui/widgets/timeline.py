@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,10 +14,18 @@ from textual.geometry import Region
 from textual.strip import Strip
 
 from whichlayer.tui.bars import mark, select
-from whichlayer.tui.chain_marks import JOINED, UNDERLINED, LineMarks, chain_marks, laid
+from whichlayer.tui.chain_marks import (
+    JOINED,
+    UNDERLINED,
+    InSight,
+    LineMarks,
+    chain_marks,
+    laid,
+)
+from whichlayer.tui.deferred import Deferred
 from whichlayer.tui.document import Document
 from whichlayer.tui.frame import Frame, draw_frame
-from whichlayer.tui.frame_labels import label_of
+from whichlayer.tui.frame_labels import label_of, with_beyond
 from whichlayer.tui.frame_lit import Lit
 from whichlayer.tui.frame_marks import (
     Stretch,
@@ -37,8 +46,12 @@ from whichlayer.tui.widgets.rows_pane import RowsPane
 
 if TYPE_CHECKING:  # there is no search before someone types one
     from whichlayer.analysis.search.hits import Hits
+    from whichlayer.tui import chain_places
     from whichlayer.tui.chain import Chain
+    from whichlayer.tui.chain_places import Placed
     from whichlayer.tui.colour_by import Colouring
+else:
+    chain_places = Deferred("whichlayer.tui.chain_places")
 
 Int32 = NDArray[np.int32]
 
@@ -61,34 +74,68 @@ class Timeline(RowsPane, can_focus=True):
         self._frame_lines: list[int] = []
         self._strips: dict[int, Strip] = {}
         self._drawn = Strips()
-        self._labels: dict[tuple[int, bool, int], Segment] = {}
+        self._labels: dict[tuple[int, bool, int, tuple[str, ...]], Segment] = {}
         self._lit = Lit()
         self._chain: tuple[Chain, int] | None = None
         self._chain_lines: dict[int, LineMarks] | None = None
+        self._chain_places: Mapping[int, Placed] | None = None
+        self._chained_row = -1
         self._colour_by = ColourBy.FAMILY
         self._colouring: Colouring | None = None
 
     def mark_chain(self, chain: Chain | None) -> None:
         """Mark the slices that lead to the one at the cursor, and those that it leads to."""
+        old = self._chain_lines
         here = chain.links[chain.at].row if chain is not None else -1
-        old = {} if self._chain_lines is None else self._chain_lines
-        known = self._chain_lines is not None
+        is_new = self._chain is None or chain is not self._chain[0]
         self._chain = None if chain is None else (chain, here)
+        if is_new:
+            self._chain_places = None
+        if self.view is not None and self.view.row != self._chained_row:
+            self._chained_row = self.view.row
+            self._scroll_to_chain()
         self._chain_lines = None
+        if self._frame is None:  # all of it is drawn anew
+            return
         new = self._lines_of_chain()
-        for line in old.keys() | new.keys():
-            if not known or line not in new or not new[line].same(old.get(line)):
+        for line in (old or {}).keys() | new.keys():
+            if old is None or line not in new or not new[line].same(old.get(line)):
                 self._refresh_row(line, self.size.width)
+
+    def _scroll_to_chain(self) -> None:
+        """Have the GPU work, its launch and the cursor's row in sight, if there is room for them."""
+        if self._chain is None or self.view is None:
+            return
+        height, pinned = self.size.height, self.pinned_lines
+        top = chain_places.top_for(
+            self.top, height, pinned, self.view.row, self._chain[0], self._placed(self._chain[0])
+        )
+        top = min(max(top, 0), max(len(self.rows) - height, 0))
+        if top != self.top:
+            self.top = top
+            self.rows_moved()
+            self.refresh()
+
+    def _placed(self, chain: Chain) -> Mapping[int, Placed]:
+        if self._chain_places is None:
+            assert self.document is not None
+            self._chain_places = chain_places.places_of(self.document, self.rows, chain)
+        return self._chain_places
 
     def _lines_of_chain(self) -> dict[int, LineMarks]:
         if self._chain_lines is None:
             self._chain_lines = {}
-            if self._chain is not None and self.document is not None and self.view is not None:
-                lanes, lines = self.document.lanes, self.lines_in_sight()
-                rows = [(i, lanes[self.rows[i].lane].row(self.rows[i].depth)) for i in lines]
-                self._chain_lines = chain_marks(
-                    self._chain[0], rows, self.view.port, self._chain[1]
-                )
+            lines = self.lines_in_sight()
+            if self._chain is None or self.document is None or self.view is None or not lines:
+                return self._chain_lines
+            chain, here = self._chain
+            painted = self._framed(lines[0], self.view).painted
+            idle = (painted.codes == BLANK) & (painted.glyphs == ord(" "))
+            lanes, shown = self.document.lanes, [self.rows[line] for line in lines]
+            rows = [lanes[row.lane].row(row.depth) for row in shown]
+            sight = InSight(lines, rows, self.view.port, idle[: len(lines)], self.pinned_lines)
+            words = chain_places.words_of(self.document, chain)
+            self._chain_lines = chain_marks(chain, sight, here, self._placed(chain), words)
         return self._chain_lines
 
     def light(self, hits: Hits | None) -> None:
@@ -247,7 +294,7 @@ class Timeline(RowsPane, can_focus=True):
                     painted.put(place, mark(painted.row(place), cells, marks))
             if line in chained:
                 painted.put(place, laid(painted.row(place), chained[line]))
-        labels = [self._label(line, view) for line in lines]
+        labels = [self._label(line, view, chained.get(line)) for line in lines]
         strips = self._drawn.drawn(painted, labels, heights, len(self._frame_lines), self._style)
         self._strips.update(zip(lines, strips, strict=True))
 
@@ -294,8 +341,9 @@ class Timeline(RowsPane, can_focus=True):
             self._colouring = Colouring(document, self._colour_by)
         return self._colouring
 
-    def _label(self, index: int, view: View) -> Segment:
-        key = (index, index == view.row, self.label_cells)
+    def _label(self, index: int, view: View, marks: LineMarks | None) -> Segment:
+        beyond = () if marks is None else marks.beyond
+        key = (index, index == view.row, self.label_cells, beyond)
         if key not in self._labels:
             assert self.document is not None
             shown = self.rows[index]
@@ -303,10 +351,13 @@ class Timeline(RowsPane, can_focus=True):
                 shown, self.document.lanes[shown.lane], self.label_cells, self.palette,
                 pinned=shown.lane in view.order.pinned, chosen=index == view.row,
             )  # fmt: skip
+            if beyond:
+                self._labels[key] = with_beyond(self._labels[key], beyond)
         return self._labels[key]
 
     def _list_rows(self) -> None:
         self._labels.clear()
+        self._chain_places = None
         if self.document is None or self.view is None:
             self.rows = ()
             return
