@@ -23,7 +23,16 @@ PRECISIONS = ("fp64", "fp32", "tf32", "bf16", "fp16", "fp8", "int8", "fp4")
 
 
 class UsageError(Exception):
-    """The command line is wrong; the message is one line."""
+    """The command line or a file of settings is wrong; the message is one line.
+
+    Attributes:
+        lines: everything that is wrong, in such lines; the message is the first of them.
+    """
+
+    def __init__(self, *lines: str) -> None:
+        """Take what is wrong, one line at least."""
+        super().__init__(lines[0])
+        self.lines = lines
 
 
 class Described(Exception):

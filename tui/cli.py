@@ -353,7 +353,8 @@ def _fail(error: Exception) -> int:
     from whichlayer.analysis.errors import TraceError
 
     if isinstance(error, (UsageError, TraceError)):
-        _say(str(error))
+        for line in error.lines if isinstance(error, UsageError) else (str(error),):
+            _say(line)
         return WRONG_INPUT
     from whichlayer.tui.defect import tell_defect
 

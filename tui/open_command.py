@@ -42,11 +42,12 @@ def show(path: str, typed: Namespace) -> int:
             return _show_folder(path, typed)
         _check_readable(path)
     set_limit(typed)
+    from whichlayer.tui.configured import check_screen, set_up_screen
+
     if typed.rank is not None:
+        check_screen(typed)
         keep_typed(load_typed(path, typed), typed)
     need_terminal(f"try 'whichlayer report {path}'")
-    from whichlayer.tui.configured import set_up_screen
-
     set_up_screen(typed)
     if path != "-" and (getattr(typed, "follow", False) or _may_grow(path)):
         return _show_growing(path, typed)

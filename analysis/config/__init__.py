@@ -9,17 +9,27 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from whichlayer.analysis.config.entries import Config, ConfigError, Entry
-    from whichlayer.analysis.config.layered import load_config
+    from whichlayer.analysis.config.entries import Config, ConfigError, Entry, Problem
+    from whichlayer.analysis.config.layered import load_config, read_files
     from whichlayer.analysis.config.options import with_config
 
-__all__ = ["Config", "ConfigError", "Entry", "load_config", "with_config"]
+__all__ = [
+    "Config",
+    "ConfigError",
+    "Entry",
+    "Problem",
+    "load_config",
+    "read_files",
+    "with_config",
+]
 
 _HOME = {
     "Config": "entries",
     "ConfigError": "entries",
     "Entry": "entries",
+    "Problem": "entries",
     "load_config": "layered",
+    "read_files": "layered",
     "with_config": "options",
 }
 

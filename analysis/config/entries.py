@@ -15,7 +15,29 @@ Value = bool | float | str | tuple[str, ...]
 
 
 class ConfigError(Exception):
-    """A file that cannot be used; the message is one line that begins with the file."""
+    """Files that cannot be used; the message is one line that begins with the file.
+
+    Attributes:
+        lines: everything that is wrong, in such lines; the message is the first of them.
+    """
+
+    def __init__(self, *lines: str) -> None:
+        """Take what is wrong, one line at least."""
+        super().__init__(lines[0])
+        self.lines = lines
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong in a file.
+
+    Attributes:
+        path: the key; empty where it is the file itself.
+        text: one line that begins with the file.
+    """
+
+    path: Path
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +60,18 @@ class Config:
     Attributes:
         entries: by key.
         files: the files that were read, the one that wins last.
+        problems: what is wrong in them; none of it is among the entries.
     """
 
     entries: Mapping[Path, Entry] = field(default_factory=dict)
     files: tuple[str, ...] = ()
+    problems: tuple[Problem, ...] = ()
 
     def over(self, below: Config) -> Config:
         """This one's values, and those of another where this one has none."""
         entries = MappingProxyType({**below.entries, **self.entries})
-        return Config(entries, (*below.files, *self.files))
+        files = (*below.files, *self.files)
+        return Config(entries, files, (*below.problems, *self.problems))
 
     def value(self, *path: str) -> Value | None:
         """One value, or None where nobody set it."""

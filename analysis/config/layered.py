@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from whichlayer.analysis.config.entries import Config
+from whichlayer.analysis.config.entries import Config, ConfigError, Problem
 from whichlayer.analysis.config.locate import project_file, user_file
 from whichlayer.analysis.config.schema import Names
-from whichlayer.analysis.config.validate import read_config
+from whichlayer.analysis.config.validate import read_settings
 
 
 def load_config(
@@ -21,9 +21,23 @@ def load_config(
     Raises:
         ConfigError: a file cannot be used.
     """
+    found = read_files(file, names=names, search=search)
+    if found.problems:
+        raise ConfigError(*(problem.text for problem in found.problems))
+    return found
+
+
+def read_files(
+    file: str | None = None, *, names: Names | None = None, search: bool = True
+) -> Config:
+    """As :func:`load_config`, but with everything that is wrong, in whichever file."""
     names = names or Names()
     found = Config()
     for one in (user_file() if search else None, file or (project_file() if search else None)):
         if one is not None:
-            found = read_config(one, names).over(found)
+            try:
+                read = read_settings(one, names)
+            except ConfigError as error:
+                read = Config(problems=tuple(Problem((), line) for line in error.lines))
+            found = read.over(found)
     return found

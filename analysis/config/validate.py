@@ -1,4 +1,4 @@
-"""One file held to the table: what it sets, or one line that says what is wrong."""
+"""One file held to the table: what it sets, and a line for each thing that is wrong."""
 
 from __future__ import annotations
 
@@ -7,7 +7,15 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from whichlayer.analysis.config import kinds
-from whichlayer.analysis.config.entries import Config, ConfigError, Entry, Path, Value, dotted
+from whichlayer.analysis.config.entries import (
+    Config,
+    ConfigError,
+    Entry,
+    Path,
+    Problem,
+    Value,
+    dotted,
+)
 from whichlayer.analysis.config.read_file import line_of, lines_of, parse, read_text
 from whichlayer.analysis.config.schema import Names, device_name, is_section, kind_of
 from whichlayer.analysis.text import clean
@@ -23,10 +31,27 @@ def read_config(file: str, names: Names) -> Config:
     Raises:
         ConfigError: it cannot be read, or something in it is wrong.
     """
+    config = read_settings(file, names)
+    if config.problems:
+        raise ConfigError(*(problem.text for problem in config.problems))
+    return config
+
+
+def read_settings(file: str, names: Names) -> Config:
+    """What a file sets, as far as it is right, and everything in it that is wrong.
+
+    Args:
+        file: its name.
+        names: what the screen knows.
+
+    Raises:
+        ConfigError: it cannot be read.
+    """
     text = read_text(file)
     table = parse(file, text)
     lines = lines_of(text)
     entries: dict[Path, Entry] = {}
+    problems: list[Problem] = []
     for path, value in _leaves(table, ()):
         line = line_of(path, lines)
         place = file if line is None else f"{file}:{line}"
@@ -35,9 +60,10 @@ def read_config(file: str, names: Names) -> Config:
             known = _device_named(path, table)
             found = kind_of(known, names)(plain)
         except ValueError as error:
-            raise ConfigError(clean(f"{place}: {dotted(path)[:200]}: {error}")) from None
-        entries[known] = Entry(_placed(known, found, file), clean(place))
-    return Config(entries, (clean(file),))
+            problems.append(Problem(path, clean(f"{place}: {dotted(path)[:200]}: {error}")))
+        else:
+            entries[known] = Entry(_placed(known, found, file), clean(place))
+    return Config(entries, (clean(file),), tuple(problems))
 
 
 def _leaves(table: Mapping[str, Any], above: Path) -> Iterator[tuple[Path, object]]:

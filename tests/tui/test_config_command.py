@@ -152,3 +152,72 @@ def test_settings_are_not_read_by_commands_that_analyse_nothing(
     project.write_text("broken")
     assert said(capfd, "rules", "host-sync")[0] == 0
     assert said(capfd, "cache")[0] == 0
+
+
+def test_everything_that_is_wrong_in_all_files_is_told(
+    project: Path, capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    user = tmp_path / "xdg" / "whichlayer" / "config.toml"
+    user.parent.mkdir(parents=True)
+    user.write_text("[check]\nmax_idle = 7\n")
+    project.write_text(
+        '[rules.host-sync]\nmajr = 0.1\nmajor = "much"\n[keys]\nfly = "f7"\nquit = "d"\nhelp = "a"\n'
+    )
+    for command in (["report", SYNC], ["config"], [SYNC, "--rank", "0"]):
+        status, out, err = said(capfd, *command)
+        assert (status, out) == (2, "")
+        places = [line.split(": ")[1:3] for line in err.splitlines()]
+        assert places == [
+            [f"{user}:2", "check.max_idle"],
+            [f"{project}:2", "rules.host-sync.majr"],
+            [f"{project}:3", "rules.host-sync.major"],
+            [f"{project}:5", "keys.fly"],
+            [f"{project}:6", "keys.quit"],
+            [f"{project}:7", "keys.help"],
+        ]
+
+
+def test_a_file_that_cannot_be_read_hides_nothing_of_another(
+    project: Path, capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    user = tmp_path / "xdg" / "whichlayer" / "config.toml"
+    user.parent.mkdir(parents=True)
+    user.write_text("[check\n")
+    project.write_text("nothing = 1\n")
+    status, _, err = said(capfd, "report", SYNC)
+    first, second = err.splitlines()
+    assert status == 2
+    assert first.startswith(f"whichlayer: {user}:1: is no TOML")
+    assert second.startswith(f"whichlayer: {project}:1: nothing: unknown key")
+
+
+def test_very_many_errors_are_counted(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    project.write_text("".join(f"no_{number} = 1\n" for number in range(50)))
+    _, _, err = said(capfd, "report", SYNC)
+    lines = err.splitlines()
+    assert len(lines) == 21 and lines[-1] == "whichlayer: and 30 more like these"
+
+
+def test_what_only_the_screen_needs_stops_no_report_but_is_told(
+    project: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    project.write_text('[screen]\ntheme = "pink"\n[keys]\nquit = "d"\n[check]\nmax_idle = "1 %"\n')
+    status, out, err = said(capfd, "report", SYNC, "--format", "json", "--no-cache")
+    assert status == 0 and json.loads(out)["findings"]
+    assert [line.split(": ")[1] for line in err.splitlines()] == [f"{project}:2", f"{project}:4"]
+    assert err.count("(only the screen needs it: left out)") == 2
+    status, out, err = said(capfd, "check", SYNC, "--no-cache")
+    assert status == 1 and "max-idle" in out and len(err.splitlines()) == 2
+    status, out, err = said(capfd, "config")
+    assert (status, out) == (2, "") and "left out" not in err and len(err.splitlines()) == 2
+
+
+def test_the_screen_is_not_opened_with_settings_that_are_wrong(
+    project: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for stream in ("stdin", "stdout", "stderr"):
+        monkeypatch.setattr(f"sys.{stream}.isatty", lambda: True, raising=False)
+    project.write_text('[screen]\ntheme = "pink"\n[keys]\nfly = "d"\n')
+    status, out, err = said(capfd, SYNC)
+    assert (status, out) == (2, "")
+    assert [line.split(": ")[1] for line in err.splitlines()] == [f"{project}:2", f"{project}:4"]
