@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 
-from whichlayer.analysis.report.units import count_text, time_text
+from whichlayer.analysis.report.units import count_text
 from whichlayer.analysis.text import clean
 from whichlayer.tui import travel
 from whichlayer.tui.counter_lanes import exact_number
 from whichlayer.tui.document import Document
 from whichlayer.tui.instant_lanes import InstantLane
 from whichlayer.tui.line import Line
+from whichlayer.tui.ruler import axis_of
 from whichlayer.tui.view import View
 
 
@@ -34,7 +35,7 @@ def describe_mark(document: Document, view: View) -> list[Line]:
     place = int(row.place[index])
     lines = [
         Line(clean(document.trace.strings[int(instants.name_id[place])]), strong=True),
-        Line(f"at {time_text(int(instants.time_ns[place]))}, {lane.title.strip()}"),
+        Line(f"at {axis_of(view.port).exact(int(instants.time_ns[place]))}, {lane.title.strip()}"),
     ]
     value = float(instants.value[place])
     if math.isfinite(value):

@@ -13,6 +13,7 @@ from whichlayer.tui.deferred import Deferred
 from whichlayer.tui.describe_slice import describe_slice
 from whichlayer.tui.document import Document
 from whichlayer.tui.line import Line
+from whichlayer.tui.ruler import Axis
 
 # Before there is an analysis, the first timeline does not wait for its words.
 if TYPE_CHECKING:
@@ -44,7 +45,9 @@ _QUIET = {
 }
 
 
-def describe_instant(document: Document, device: int, time_ns: int, row: int) -> list[Line]:
+def describe_instant(
+    document: Document, device: int, time_ns: int, row: int, axis: Axis
+) -> list[Line]:
     """What happens at an instant.
 
     Args:
@@ -52,8 +55,9 @@ def describe_instant(document: Document, device: int, time_ns: int, row: int) ->
         device: index into ``analysis.devices``.
         time_ns: the instant.
         row: trace row of the slice under the cursor, or -1.
+        axis: the ruler above, whose unit times are told in.
     """
-    of_slice = describe_slice(document, row) if row >= 0 else []
+    of_slice = describe_slice(document, row, axis) if row >= 0 else []
     knows = document.analysis is not None
     of_step = describe_step.marked(document, device, row) if row >= 0 and knows else []
     if document.analysis is None or not document.gaps:
@@ -75,14 +79,18 @@ def describe_instant(document: Document, device: int, time_ns: int, row: int) ->
     return _joined(of_gap, of_slice)
 
 
-def describe_selection(document: Document, device: int, low_ns: int, high_ns: int) -> list[Line]:
-    """Where the time of a selection went on one device."""
-    lines = [Line(f"{time_text(high_ns - low_ns)} selected", strong=True)]
+def describe_selection(
+    document: Document, device: int, low_ns: int, high_ns: int, axis: Axis
+) -> list[Line]:
+    """Where the time of a selection went on one device, and where it is on the ruler."""
+    place = axis.stretch(low_ns, high_ns)
+    lines = [Line(f"{time_text(high_ns - low_ns)} selected: {place}", strong=True)]
     analysis = document.analysis
     if analysis is None or not document.owners:
         return [*lines, *_no_gpu(document)]
     lines[0] = Line(
-        f"{time_text(high_ns - low_ns)} selected on {gpu_text(analysis.devices[device].number)}",
+        f"{time_text(high_ns - low_ns)} selected on {gpu_text(analysis.devices[device].number)}: "
+        f"{place}",
         strong=True,
     )
     lines += describe_step.selected(document, device, low_ns, high_ns)

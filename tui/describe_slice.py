@@ -12,6 +12,7 @@ from whichlayer.analysis.trace.kinds import GPU_WORK, SliceKind
 from whichlayer.tui.deferred import Deferred
 from whichlayer.tui.document import Document, Extent
 from whichlayer.tui.line import Line
+from whichlayer.tui.ruler import Axis
 
 # Before there is an analysis, the first timeline does not wait for its words.
 if TYPE_CHECKING:
@@ -24,13 +25,19 @@ else:
 _MOST_ARGUMENTS = 6
 
 
-def describe_slice(document: Document, row: int) -> list[Line]:
-    """A slice: name, length, and for GPU work its figures and its launch."""
+def describe_slice(document: Document, row: int, axis: Axis) -> list[Line]:
+    """A slice: name, length and place, and for GPU work its figures and its launch.
+
+    Args:
+        document: the recording.
+        row: of the trace.
+        axis: the ruler above, whose unit times are told in.
+    """
     trace, names = document.trace, document.names
-    length = int(trace.end_ns[row] - trace.start_ns[row])
+    start, end = int(trace.start_ns[row]), int(trace.end_ns[row])
     lines = [
         Line(names.short(row), strong=True),
-        Line(f"{time_text(length)} from {time_text(int(trace.start_ns[row]))}"),
+        Line(f"{time_text(end - start)}: {axis.stretch(start, end)}"),
     ]
     if trace.kind[row] in GPU_WORK:
         lines += _launch_lines(document, row)

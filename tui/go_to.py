@@ -20,6 +20,8 @@ _STEP: Final = re.compile(
 )
 #: What parts the digits of long numbers, as the ruler and people write them.
 _GROUPS: Final = re.compile("(?<=[0-9])[ _\u00a0\u2009\u202f](?=[0-9]{3}(?![0-9]))")
+#: A span as the region pane writes it: the unit, if any, stands behind its end only.
+_DASHED: Final = re.compile(rf"(?P<low>.+?)\s*–\s*(?P<high>.+?(?P<unit>{_UNITS}|))")
 _SPAN: Final = re.compile(r"(?P<low>.+?)\s*(?::|\.\.)\s*(?P<high>.+)")
 _SHARE: Final = re.compile(rf"{_NUMBER}\s*%")
 _CLOCK: Final = re.compile(
@@ -68,6 +70,9 @@ def place_of(
     elif (time := _time(text, plain_ns)) is not None:
         sign, ns = time
         at = cursor_ns + ns if sign == "+" else cursor_ns - ns if sign else ns
+    elif (span := _DASHED.fullmatch(text)) is not None:
+        plain = _UNIT_NS.get(span["unit"], plain_ns)
+        return _span_of(span, trace, cursor_ns, limits, plain)
     elif (span := _SPAN.fullmatch(text)) is not None:
         return _span_of(span, trace, cursor_ns, limits, plain_ns)
     else:

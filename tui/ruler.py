@@ -42,6 +42,20 @@ class Axis:
             return instant_text(time_ns, precision_ns, 1_000_000, "ms")
         return instant_text(time_ns, precision_ns, self.scale_ns, self.unit)
 
+    def exact(self, time_ns: int) -> str:
+        """An instant to the nanosecond, as :meth:`instant` has it and as it can be typed."""
+        if self.zero_ns is not None:
+            return clock_text(self.zero_ns + time_ns, 1)
+        scale, unit = (1_000_000, "ms") if self.base_ns else (self.scale_ns, self.unit)
+        return _label(time_ns, scale, unit)
+
+    def stretch(self, start_ns: int, end_ns: int) -> str:
+        """Begin and end of a stretch to the nanosecond: ``1 991.712 – 1 999.302 µs``."""
+        start, end = self.exact(start_ns), self.exact(end_ns)
+        if self.zero_ns is None:
+            start = start.rpartition(" ")[0]
+        return f"{start} – {end}"
+
     @property
     def plain_ns(self) -> int:
         """The unit that a number read off this axis is in."""

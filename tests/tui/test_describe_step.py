@@ -9,6 +9,10 @@ from whichlayer.analysis.steps.model import StepTable
 from whichlayer.analysis.trace.columns import StepSource
 from whichlayer.tui.describe_place import describe_instant, describe_selection
 from whichlayer.tui.document import Document
+from whichlayer.tui.ruler import axis_of
+from whichlayer.tui.viewport import Viewport
+
+AXIS = axis_of(Viewport.over(0, 3_000_000, 100))
 
 
 def table_of(document: Document) -> StepTable:
@@ -33,7 +37,7 @@ def inferred(document: Document) -> Document:
 
 def test_a_selected_step_is_compared_with_the_median(document: Document) -> None:
     row = table_of(document).rows[1]
-    lines = describe_selection(document, 0, *row.spans[0])
+    lines = describe_selection(document, 0, *row.spans[0], AXIS)
     assert lines[1].text.startswith("step 2: ")
     assert "median" in lines[1].text
 
@@ -42,26 +46,26 @@ def test_a_selection_that_is_no_step_tells_of_none(document: Document) -> None:
     start, end = table_of(document).rows[1].spans[0]
     for span in ((start, (start + end) // 2), (start, end + (end - start) // 2)):
         assert not any(
-            line.text.startswith("step ") for line in describe_selection(document, 0, *span)
+            line.text.startswith("step ") for line in describe_selection(document, 0, *span, AXIS)
         )
 
 
 def test_the_annotation_of_a_step_tells_of_a_gap_then_of_the_step(document: Document) -> None:
     step = document.trace.steps[0]
-    lines = describe_instant(document, 0, step.start_ns, step.row)
+    lines = describe_instant(document, 0, step.start_ns, step.row, AXIS)
     assert lines[0].text == "PyTorch / runtime" and lines[1].text.startswith("dataloader-wait")
     assert any(line.text.startswith("step 1: ") for line in lines)
 
 
 def test_outside_of_gaps_the_annotation_of_a_step_tells_of_the_step(document: Document) -> None:
     step = document.trace.steps[0]
-    lines = describe_instant(document, 0, step.start_ns + 400_000, step.row)
+    lines = describe_instant(document, 0, step.start_ns + 400_000, step.row, AXIS)
     assert lines[0].text.startswith("step 1: ")
 
 
 def test_an_inferred_step_says_so(document: Document) -> None:
     document = inferred(document)
-    lines = describe_selection(document, 0, *table_of(document).rows[1].spans[0])
+    lines = describe_selection(document, 0, *table_of(document).rows[1].spans[0], AXIS)
     assert any("nothing marks it" in line.text for line in lines)
 
 

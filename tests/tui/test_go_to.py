@@ -12,6 +12,8 @@ from tests.tui.recording import build_trace
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.tui import go_to
 from whichlayer.tui.go_to import WrongPlace, place_of, wall_clock_text
+from whichlayer.tui.ruler import axis_of, clock_axis
+from whichlayer.tui.viewport import Viewport
 
 LIMITS = (0, 3_000_000)
 #: 2026-02-28 23:59:59.999 UTC.
@@ -45,6 +47,22 @@ def test_the_examples_hold() -> None:
 )  # fmt: skip
 def test_places_that_can_be_gone_to(text: str, at: int | tuple[int, int], trace: Trace) -> None:
     assert place(text, trace) == at
+
+
+@given(
+    st.integers(0, 2_999_998), st.integers(0, 2_999_998), st.integers(1, 3_000_000), st.booleans()
+)
+def test_a_stretch_can_be_typed_as_the_region_pane_writes_it(
+    one: int, other: int, span: int, clock: bool
+) -> None:
+    low, high = sorted((one, other))
+    port = Viewport.over(0, 3_000_000, 100).to(low, low + span)
+    axis = clock_axis(port, BASE) if clock else axis_of(port)
+    text = axis.stretch(low, high + 1)
+    trace = build_trace(base_ns=BASE)
+    assert place_of(text, trace, (), 0, LIMITS, axis.plain_ns) == (low, high + 1)
+    start = text.split(" – ")[0]
+    assert place_of(start, trace, (), 0, LIMITS, axis.plain_ns) == low
 
 
 def test_a_number_without_a_unit_has_that_of_the_ruler(trace: Trace) -> None:

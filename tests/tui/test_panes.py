@@ -183,6 +183,21 @@ async def test_a_cut_finding_or_note_names_the_key_that_shows_all_of_it(
         assert "in full: !" in text_of(app, "findings")[0]
 
 
+async def test_the_region_tells_times_as_the_ruler_does(trace: Trace, analysis: Analysis) -> None:
+    async with screen_of(trace, analysis) as (app, pilot):
+        app.look_at(view_of(app).at(780_000))
+        await pilot.pause()
+        assert "700 – 850 µs" in "\n".join(text_of(app, "region"))
+        app.look_at(view_of(app).showing(700_000, 703_000))
+        await pilot.pause()
+        assert "700 000 – 850 000 ns" in "\n".join(text_of(app, "region"))
+        app.look_at(view_of(app).selected(701_001, 702_000))
+        await pilot.pause()
+        assert "999 ns selected on GPU0: 701 001 – 702 000 ns" in " ".join(
+            line.strip() for line in text_of(app, "region")
+        )
+
+
 async def test_region_says_owner_cause_fix_place_and_evidence(
     trace: Trace, analysis: Analysis
 ) -> None:

@@ -12,6 +12,7 @@ from whichlayer.analysis.report.units import count_text
 from whichlayer.tui.deferred import Deferred
 from whichlayer.tui.line import Line
 from whichlayer.tui.messages import Subject
+from whichlayer.tui.ruler import Axis, axis_of, clock_axis
 from whichlayer.tui.view import View
 from whichlayer.tui.widgets.pane import Pane, Piece, strip_of
 from whichlayer.tui.widgets.panel import Panel
@@ -20,6 +21,7 @@ from whichlayer.tui.wrapping import broken
 # The words come after the first timeline, which does not wait for them.
 if TYPE_CHECKING:
     from whichlayer.analysis import results
+    from whichlayer.tui.document import Document
     from whichlayer.tui import describe, describe_counter, describe_mark, describe_place, go_to
 else:
     go_to = Deferred("whichlayer.tui.go_to")
@@ -146,17 +148,25 @@ class RegionPane(Panel):
                 return describe.describe_warning(self._subject)
             return describe.describe_group(analysis, self._subject)
         if view.selection is not None:
-            return describe_place.describe_selection(document, view.device, *view.selection)
+            return describe_place.describe_selection(
+                document, view.device, *view.selection, self._axis(document, view)
+            )
         counter = describe_counter.describe_counter(document, view)
         counter = counter or describe_mark.describe_mark(document, view)
         instant = describe_place.describe_instant(
-            document, view.device, view.cursor_ns, self._slice
+            document, view.device, view.cursor_ns, self._slice, self._axis(document, view)
         )
         said = [*counter, Line(""), *instant] if counter and instant else counter or instant
         if view.clock and said:
             at = go_to.wall_clock_text(document.trace, view.cursor_ns)
             return [*said, Line(at, label="clock")]
         return said
+
+    @staticmethod
+    def _axis(document: Document, view: View) -> Axis:
+        """The ruler above, whose unit times are told in."""
+        zero = go_to.wall_clock_ns(document.trace) if view.clock else None
+        return axis_of(view.port) if zero is None else clock_axis(view.port, zero)
 
     def _wrap(self) -> None:
         width = self.size.width
