@@ -21,8 +21,8 @@ from whichlayer.tui.wrapping import broken
 # The words come after the first timeline, which does not wait for them.
 if TYPE_CHECKING:
     from whichlayer.analysis import results
-    from whichlayer.tui.document import Document
     from whichlayer.tui import describe, describe_counter, describe_mark, describe_place, go_to
+    from whichlayer.tui.document import Document
 else:
     go_to = Deferred("whichlayer.tui.go_to")
     results = Deferred("whichlayer.analysis.results")
