@@ -177,9 +177,10 @@ class Looking(Arranging):
             for pane in self.panes:
                 pane.show(spoken if pane.OF_SPAN else self.document, view)
             waits = self.waits_for_span(view)
-            self.screen_stack[0].query_one(Header).wait_for_span(waits)
+            stands = view.anchor_ns is None
+            self.screen_stack[0].query_one(Header).wait_for_span(waits and stands)
             for verdict in self.screen_stack[0].query(VerdictLine):
-                verdict.wait_for_span(waits)
+                verdict.wait_for_span(waits, stands)
             self._tell_region()
         self.want_span(view)
 

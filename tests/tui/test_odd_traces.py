@@ -92,7 +92,8 @@ async def test_a_trace_without_slices_opens() -> None:
     trace = build_trace([], ())
     async with screen_of(trace, analyse(trace)) as (app, pilot):
         await pilot.press("w", "s", "a", "d", "j", "k", "c", "f", "f", "F", "full_stop", "enter",
-                          "v", "L", "v", "home", "end", "pagedown", "z", "Z")  # fmt: skip
+                          "v", "L", "v", "home", "end", "pagedown", "z", "Z",
+                          "escape")  # fmt: skip
         assert "UNCLEAR" in text_of(app, "verdict")[0]
 
 

@@ -36,7 +36,7 @@ _SIDES = {
 _OF_SPAN = " of the span:"
 
 #: What stands in its place until a span that was selected is analysed.
-_SPAN_WAITS = " span: analysing …"
+_SPAN_WAITS, _SPAN_GROWS = " span: analysing …", " span: being selected …"
 
 #: What stands in its place where only a part was read.
 _PART = " PART "
@@ -59,7 +59,7 @@ class VerdictLine(Pane):
         """Start before anything is loaded."""
         super().__init__(id=id)
         self._loading = Loading()
-        self._waits = False
+        self._span_said = ""
         self._began = 0.0
         self._passed_s = 0
         self._seconds: Timer | None = None
@@ -89,10 +89,11 @@ class VerdictLine(Pane):
             self._seconds.stop()
         self._seconds = self.set_interval(1.0, self.tell_time) if stands_still(stage) else None
 
-    def wait_for_span(self, waits: bool) -> None:
-        """Say that the selected span is being analysed, not what is known of the window."""
-        if waits != self._waits:
-            self._waits = waits
+    def wait_for_span(self, waits: bool, stands: bool) -> None:
+        """Say that the span is selected or analysed still, not what is known of the window."""
+        said = (_SPAN_WAITS if stands else _SPAN_GROWS) if waits else ""
+        if said != self._span_said:
+            self._span_said = said
             self.refresh()
 
     def view_changed(self, old: View | None) -> None:
@@ -104,8 +105,8 @@ class VerdictLine(Pane):
         analysis = None if self.document is None else self.document.analysis
         if analysis is None:
             return strip_of(self._without_verdict(), width, palette.text)
-        if self._waits:
-            return strip_of([(_SPAN_WAITS, palette.text)], width, palette.text)
+        if self._span_said:
+            return strip_of([(self._span_said, palette.text)], width, palette.text)
         colours = palette.colours
         side = analysis.verdict.side
         ground = {"healthy": colours.layers[Layer.BOUNDARY], "unclear": colours.dim}
