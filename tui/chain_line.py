@@ -90,6 +90,23 @@ def line_between(launch: End, work: End, idle: Bool, texts: Sequence[str] = ()) 
     return _in_sight(ink, rows, cells)
 
 
+def words_beside(work: End, top: int, idle: Bool, texts: Sequence[str]) -> Ink:
+    """Words beside GPU work that no line leads to.
+
+    Args:
+        work: its last line.
+        top: the height of its first.
+        idle: bool (rows, cells), where nothing is drawn.
+        texts: what to say, from the longest to the shortest; the first that fits is.
+    """
+    ink = Ink()
+    places = [(work.y, work.first, 0, -1), (work.y, work.last, 0, 1)]
+    places += [(y, work.first - 1, 0, 1) for y in (work.y + 1, top - 1)]
+    places += [(y, work.last + 1, 0, -1) for y in (work.y + 1, top - 1)]
+    _say(ink, iter(places), idle, texts)
+    return _in_sight(ink, *idle.shape)
+
+
 def _turn(launch: End, work: End, idle: Bool) -> int:
     """The row along which the line runs: that of the launch unless another is much emptier."""
     rows, cells = idle.shape
@@ -197,7 +214,7 @@ def _say(
                 fits = high - low >= room
             else:
                 start = first + 1 if side > 0 else first - room
-                fits = start >= 0 and start + room <= cells + 1
+                fits = 0 <= start and start + room <= cells + 1
             stop = min(start + room, cells)
             if not fits or not idle[y, start:stop].all():
                 continue

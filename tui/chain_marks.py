@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from whichlayer.tui.chain_line import End, line_between
+from whichlayer.tui.chain_line import End, Ink, line_between, words_beside
 from whichlayer.tui.counter_row import CounterRow
 from whichlayer.tui.frame_runs import Painted
 from whichlayer.tui.instant_lanes import InstantRow
@@ -116,8 +116,14 @@ def chain_marks(
         return {}
     found = _members(chain, sight, here)
     pair = _joined_pair(chain)
-    if pair and all(end.row in places for end in pair):
-        _join(found, sight, (places[pair[0].row], places[pair[1].row]), texts)
+    launch, work = (places.get(link.row) for link in pair) if pair else (None, None)
+    if work is not None and not work.folded:
+        if launch is None:
+            _tell(found, sight, work, [f"{text} · launch hidden" for text in texts])
+        elif launch.folded:  # no line: it would lead to a bar of another call
+            _tell(found, sight, work, _folded_texts(launch, sight.port, texts))
+        else:
+            _join(found, sight, (launch, work), texts)
     for line, words in _beyond(chain, sight, places).items():
         found.setdefault(line, LineMarks()).beyond = words
     return found
@@ -198,6 +204,27 @@ def _join(
         for y, one in ((launch_y, launch), (work_y, work))
     ]
     ink = line_between(ends[0], ends[1], sight.idle[skipped:], texts)
+    _put(found, sight, ink, skipped)
+
+
+def _folded_texts(launch: Placed, port: Viewport, texts: Sequence[str]) -> list[str]:
+    """What is said of a launch whose row has no line, and on which side of the screen it is."""
+    before = "◀ " * (launch.end_ns <= port.start_ns)
+    after = " ▶" * (launch.start_ns >= port.end_ns)
+    return [f"{before}{text} · launch folded{after}" for text in texts]
+
+
+def _tell(found: dict[int, LineMarks], sight: InSight, work: Placed, texts: Sequence[str]) -> None:
+    """Say something beside GPU work that no line leads to."""
+    heights = [sight.height((line,)) for line in work.lines]
+    heights = [y for y in heights if 0 <= y < len(sight.lines)]
+    if heights:
+        first, last = _cells(work, sight.port)
+        ink = words_beside(End(heights[-1], first, last), heights[0], sight.idle, texts)
+        _put(found, sight, ink, 0)
+
+
+def _put(found: dict[int, LineMarks], sight: InSight, ink: Ink, skipped: int) -> None:
     for (y, cell), char in ink.behind.items():
         found.setdefault(sight.lines[y + skipped], LineMarks()).joins[cell] = char
     for (y, cell), char in ink.before.items():

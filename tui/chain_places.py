@@ -17,16 +17,19 @@ class Placed:
 
     Attributes:
         start_ns, end_ns: when it is.
-        lines: the lines of its row, in sight or not.
+        lines: the lines of its row, in sight or not; of one that is folded away, the lane's last
+            line above it.
+        folded: its row has no line.
     """
 
     start_ns: int
     end_ns: int
     lines: tuple[int, ...]
+    folded: bool = False
 
 
 def places_of(document: Document, rows: Sequence[ShownRow], chain: Chain) -> Mapping[int, Placed]:
-    """The slices of a chain, by trace row; those whose rows are folded away or hidden left out.
+    """The slices of a chain, by trace row; those of hidden lanes left out.
 
     Args:
         document: what is shown.
@@ -43,14 +46,23 @@ def places_of(document: Document, rows: Sequence[ShownRow], chain: Chain) -> Map
             depth = lane.depth_of(row)
             if depth >= 0:
                 at.setdefault((index, depth), []).append(row)
-    lines: dict[int, list[int]] = {}
+    lines: dict[tuple[int, int], list[int]] = {}
+    lanes = {lane for lane, _ in at}
     for line, shown in enumerate(rows):
-        for row in at.get((shown.lane, shown.depth), ()):
-            lines.setdefault(row, []).append(line)
-    return {
-        row: Placed(int(trace.start_ns[row]), int(trace.end_ns[row]), tuple(found))
-        for row, found in lines.items()
-    }
+        if shown.lane in lanes:
+            lines.setdefault((shown.lane, shown.depth), []).append(line)
+    found: dict[int, Placed] = {}
+    for (index, depth), mine in at.items():
+        here = lines.get((index, depth))
+        folded = here is None
+        if here is None:
+            shown_depths = [other for lane, other in lines if lane == index]
+            above = [other for other in shown_depths if other < depth] or shown_depths[:1]
+            here = lines[index, max(above)][-1:] if above else []
+        for row in mine if here else ():
+            times = int(trace.start_ns[row]), int(trace.end_ns[row])
+            found[row] = Placed(*times, tuple(here), folded)
+    return found
 
 
 def top_for(

@@ -14,10 +14,11 @@ from whichlayer.tui.chain_marks import (
     chain_marks,
     laid,
 )
-from whichlayer.tui.chain_places import Placed, top_for, words_of
+from whichlayer.tui.chain_places import Placed, places_of, top_for, words_of
 from whichlayer.tui.describe_queue import chain_lines, queue_lines
 from whichlayer.tui.document import Document
 from whichlayer.tui.frame_runs import Painted
+from whichlayer.tui.lane_order import USUAL
 from whichlayer.tui.palette import BLANK, CURSOR, bar_code, lit_code
 from whichlayer.tui.raster import Row
 from whichlayer.tui.viewport import Viewport
@@ -119,9 +120,38 @@ def test_what_is_out_of_sight_is_told_at_the_edge_that_it_lies_beyond() -> None:
     assert below[1].crosses == {16: "▼"}
 
 
-def test_what_is_folded_away_is_joined_to_nothing() -> None:
-    marks = chain_marks(CHAIN, sight(), 5, {5: PLACES[5]}, ("9.05 µs",))
-    assert not any(one.joins or one.crosses or one.beyond for one in marks.values())
+def text_of(marks: dict[int, LineMarks], line: int) -> str:
+    return "".join(marks[line].joins.get(cell, " ") for cell in range(30)).strip()
+
+
+def test_a_launch_that_is_folded_away_is_told_beside_the_work_and_joined_to_nothing() -> None:
+    places = {5: Placed(25, 28, (0,)), 9: Placed(-9, -3, (2,), folded=True)}
+    marks = chain_marks(CHAIN, sight(), 5, places, ("1 µs",))
+    assert text_of(marks, 0) == "◀ 1 µs · launch folded"
+    assert not any(one.crosses or one.beyond for one in marks.values())
+
+
+def test_a_launch_of_a_hidden_lane_is_told_beside_the_work_and_joined_to_nothing() -> None:
+    marks = chain_marks(CHAIN, sight(), 5, {5: Placed(25, 28, (0,))}, ("9 µs", "9"))
+    assert text_of(marks, 0) == "9 µs · launch hidden"
+    assert not any(one.crosses or one.beyond for one in marks.values())
+
+
+def test_places_are_those_of_shown_rows_and_where_folded_ones_would_be(document: Document) -> None:
+    assert document.links is not None
+    trace = document.trace
+    chain = document.links.chain(rows_named(trace, GEMM)[0])
+    lane = next(i for i, one in enumerate(document.lanes) if one.group == "cpu")
+    rows = document.listed.rows(document.lanes, {}, 60, (), USUAL, True)
+    whole = places_of(document, rows, chain)
+    assert all(not one.folded for one in whole.values()) and len(whole) == len(chain.links)
+    short = tuple(row for row in rows if row.lane != lane or row.is_first)
+    launch = whole[chain.links[1].row]
+    folded = places_of(document, short, chain)[chain.links[1].row]
+    assert folded.folded and folded.start_ns == launch.start_ns
+    assert short[folded.lines[0]].lane == lane
+    hidden = places_of(document, tuple(row for row in rows if row.lane != lane), chain)
+    assert chain.links[1].row not in hidden and chain.links[0].row in hidden
 
 
 def test_the_line_takes_a_cell_of_a_bar_in_its_colours_and_hides_behind_it_along_a_row() -> None:
