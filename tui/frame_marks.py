@@ -46,16 +46,6 @@ def marks_of(row: Row, view: View, hits: Bool | None, *, is_cursors: bool) -> Ma
     return Marks(hits=hits) if hits is not None else None
 
 
-def last_touched(row: Row | None, old: View, new: View) -> int:
-    """The last cell of the cursor's row that looks otherwise when the cursor moves along it."""
-    last = max(view.port.cell_of(view.cursor_ns) for view in (old, new))
-    if row is not None:
-        lit = {focus_of(row, old), focus_of(row, new)}
-        for index in lit - {-1} if len(lit) > 1 else ():
-            last = max(last, new.port.cell_of(int(row.end_ns[index])))
-    return last
-
-
 def reselected(
     codes: Codes, old: Stretch | None, new: Stretch | None
 ) -> tuple[Stretch, NDArray[np.intp]]:

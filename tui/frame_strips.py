@@ -94,6 +94,34 @@ class Strips:
             self._make(part, [labels[i] for i in new], [places[i] for i in new], style_of)
         return [strip for at in places if (strip := self._strips[at]) is not None]
 
+    def changes(
+        self, painted: Painted, labels: Sequence[Segment], heights: Places, lines: int
+    ) -> list[tuple[int, tuple[int, int]]]:
+        """What of some lines looks otherwise than when they were last drawn.
+
+        Args:
+            painted: the cells of those lines.
+            labels: what is at the left of each.
+            heights: intp (n,), where each is on the screen.
+            lines: how many are on the screen.
+
+        Returns:
+            Of each line that does: its height, and the first such column and the last + 1.
+        """
+        known = self._known(lines, painted.glyphs.shape[1])
+        changed = painted.codes != known.codes[heights]
+        changed |= painted.glyphs != known.glyphs[heights]
+        found = []
+        for y, label, cells in zip(heights.tolist(), labels, changed, strict=True):
+            width = label.cell_length
+            (places,) = cells.nonzero()
+            columns = [width + int(places[0]), width + int(places[-1]) + 1] if len(places) else []
+            if label != self._labels[y]:
+                columns += [0, width]
+            if columns:
+                found.append((y, (min(columns), max(columns))))
+        return found
+
     def _known(self, lines: int, cells: int) -> Painted:
         if self._painted is None or self._painted.glyphs.shape != (lines, cells):
             shape = (lines, cells)

@@ -17,6 +17,12 @@ from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
 from textual.geometry import Size
 from textual.strip import Strip
 
+#: Bytes round one run of a style with 256 colours, and those that send the cursor somewhere.
+_RUN_BYTES, _MOVE_BYTES = 24, 8
+
+#: Segments that may be new in a line of which most is taken to be as it was.
+_FEW = 6
+
 
 class Shown:
     """What was written last at every place of the terminal, piece by piece as it was written."""
@@ -36,23 +42,22 @@ class Shown:
             self.forget()
             self._size = size
 
-    def note(self, x: int, y: int, strip: Strip) -> tuple[int, Strip] | None:
+    def note(self, x: int, y: int, strip: Strip) -> list[tuple[int, Strip]]:
         """Note that a strip is written at a place.
 
         Returns:
-            Where what differs from what is there begins, and that part; None where nothing does.
+            What differs from what is there: parts, and where each begins.
         """
         line = self._lines.setdefault(y, {})
         end = x + strip.cell_length
         known = line.get(x)
         if end == x or (known is not None and known == strip):
-            return None
+            return []
         known = _taken(line, x, end)
         line[x] = strip
         if known is None:
-            return x, strip
-        low, high = changed_cells(known, strip)
-        return (x + low, strip.crop(low, high)) if high > low else None
+            return [(x, strip)]
+        return [(x + low, strip.crop(low, high)) for low, high in changed_cells(known, strip)]
 
 
 def _taken(line: dict[int, Strip], x: int, end: int) -> Strip | None:
@@ -108,37 +113,96 @@ class Difference(CompositorUpdate):
 
 Place = tuple[int, int, Strip]
 
-#: ASCII, frames, blocks, arrowheads and what times are written with.
-_NARROW = re.compile("[ -~µ·…≥\u2500-\u259f▲▶▸▼◀]*")
+#: Characters that surely take one cell: ASCII, what times and names are written with, frames, blocks,
+#: arrowheads, Braille.
+_NARROW = re.compile("[ -~\u00a0-\u00ac\u00ae-\u024f…≥\u2500-\u259f▲▶▸▼◀\u2800-\u28ff]*")
 
 
-def changed_cells(old: Strip, new: Strip) -> tuple[int, int]:
-    """The first and the last + 1 cell in which two strips of one length may differ.
+def changed_cells(old: Strip, new: Strip) -> list[tuple[int, int]]:
+    """The stretches of cells, first and last + 1, in which two strips of one length may differ.
 
-    Equal beginnings and ends are found without splitting wide characters.
+    What lies between two of them would cost more than to move over it; it is looked for where most
+    of a line is as it was. Wide characters are not split.
     """
     before, after = list(old), list(new)
-    left = _alike(before, after, 1)
-    if left >= new.cell_length:
-        return 0, 0
-    right = _alike(before[::-1], after[::-1], -1)
-    return left, max(new.cell_length - right, left)
+    cells, same = _alike(before, after)
+    before, after = before[same:], after[same:]
+    if not after:
+        return []
+    known = set(before)
+    if sum(segment not in known for segment in after) <= _FEW:
+        return _stretches(before, after, cells)
+    left = cells + (_alike_cells(before[0], after[0], 1) if before else 0)
+    before.reverse()
+    after.reverse()
+    right, same = _alike(before, after)
+    if same < len(after) and same < len(before):
+        right += _alike_cells(before[same], after[same], -1)
+    return [(left, max(new.cell_length - right, left))]
 
 
-def _alike(old: list[Segment], new: list[Segment], step: int) -> int:
-    """Cells that two lines have in common from one end: whole segments, then plain characters."""
+def _stretches(before: list[Segment], after: list[Segment], at: int) -> list[tuple[int, int]]:
+    """Where segments differ from those that were in their place, from a cell on."""
+    found: list[tuple[int, int]] = []
+    place, start, last_run = 0, at, 0
+    for run, segment in enumerate(after):
+        begin, stop = at, at + segment.cell_length
+        while at < stop and place < len(before):
+            known = before[place]
+            end = start + known.cell_length
+            until = min(stop, end)
+            low, high = _unlike(known, at - start, segment, at - begin, until - at)
+            if low < high:
+                apart = at + low - found[-1][1] if found else 0
+                if found and apart + _RUN_BYTES * (run - last_run - 1) <= _MOVE_BYTES:
+                    found[-1] = (found[-1][0], at + high)
+                else:
+                    found.append((at + low, at + high))
+                last_run = run
+            at = until
+            if until == end:
+                place, start = place + 1, end
+    return found
+
+
+def _alike(old: list[Segment], new: list[Segment]) -> tuple[int, int]:
+    """How many cells and segments two lines begin with alike."""
     cells = 0
-    for one, other in zip(old, new, strict=False):
-        if one == other:
-            cells += one.cell_length
-            continue
-        if one.style == other.style and _is_narrow(one.text) and _is_narrow(other.text):
-            for a, b in zip(one.text[::step], other.text[::step], strict=False):
-                if a != b:
-                    break
-                cells += 1
-        break
-    return cells
+    for place, (one, other) in enumerate(zip(old, new, strict=False)):
+        if one != other:
+            return cells, place
+        cells += one.cell_length
+    return cells, min(len(old), len(new))
+
+
+def _alike_cells(old: Segment, new: Segment, step: int) -> int:
+    """Cells that two segments have in common from one end."""
+    if old.style != new.style or not (_is_narrow(old.text) and _is_narrow(new.text)):
+        return 0
+    pairs = zip(old.text[::step], new.text[::step], strict=False)
+    return next(
+        (cells for cells, (one, other) in enumerate(pairs) if one != other),
+        min(len(old.text), len(new.text)),
+    )
+
+
+def _unlike(old: Segment, old_at: int, new: Segment, new_at: int, cells: int) -> tuple[int, int]:
+    """The first and last + 1 of some cells of two segments in which they may differ."""
+    if old.style != new.style:
+        return 0, cells
+    if old_at == new_at and old.text == new.text:
+        return 0, 0
+    if not (_is_narrow(old.text) and _is_narrow(new.text)):
+        return 0, cells
+    one, other = old.text[old_at : old_at + cells], new.text[new_at : new_at + cells]
+    if one == other:
+        return 0, 0
+    low, high = 0, cells
+    while one[low] == other[low]:
+        low += 1
+    while one[high - 1] == other[high - 1]:
+        high -= 1
+    return low, high
 
 
 def _is_narrow(text: str) -> bool:
@@ -148,20 +212,17 @@ def _is_narrow(text: str) -> bool:
 
 def _written(
     places: Iterable[Place],
-    note: Callable[[int, int, Strip], tuple[int, Strip] | None],
+    note: Callable[[int, int, Strip], list[tuple[int, Strip]]],
     console: Console,
 ) -> str:
     parts: list[str] = []
     behind = (-1, -1)
     for x, y, strip in places:
-        changed = note(x, y, strip)
-        if changed is None:
-            continue
-        at, part = changed
-        if (at, y) != behind:
-            parts.append(Control.move_to(at, y).segment.text)
-        parts.append(part.render(console))
-        behind = (at + part.cell_length, y)
+        for at, part in note(x, y, strip):
+            if (at, y) != behind:
+                parts.append(Control.move_to(at, y).segment.text)
+            parts.append(part.render(console))
+            behind = (at + part.cell_length, y)
     return "".join(parts)
 
 

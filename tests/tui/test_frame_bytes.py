@@ -14,7 +14,7 @@ from textual.app import App
 from textual.strip import Strip
 
 from tests.tui.recording import build_trace
-from tests.tui.screen import LARGE, MEDIUM, ReadyLoader, text_of
+from tests.tui.screen import LARGE, MEDIUM, ReadyLoader, text_of, view_of
 from tests.tui.test_loading import Time, no_reader
 from whichlayer.analysis import analyse
 from whichlayer.analysis.results import Analysis, Options
@@ -25,6 +25,7 @@ from whichlayer.tui.document import open_document, with_analysis
 from whichlayer.tui.loading import Loading, Stage
 from whichlayer.tui.messages import DocumentOpened, LoadProgressed
 from whichlayer.tui.repaint import difference
+from whichlayer.tui.widgets.timeline import Timeline
 from whichlayer.tui.widgets.verdict_line import VerdictLine
 
 CONSOLE = Console(color_system="256", force_terminal=True, legacy_windows=False)
@@ -113,10 +114,16 @@ def crowded() -> tuple[Trace, Analysis]:
     return trace, analyse(trace)
 
 
+def loader_of(trace: Trace, analysis: Analysis) -> ReadyLoader:
+    return ReadyLoader("a.json", Options(), lambda p, progress: trace, lambda t, o: analysis)
+
+
 def counted(trace: Trace, analysis: Analysis) -> CountedApp:
-    return CountedApp(
-        ReadyLoader("a.json", Options(), lambda p, progress: trace, lambda t, o: analysis)
-    )
+    return CountedApp(loader_of(trace, analysis))
+
+
+def written(trace: Trace, analysis: Analysis) -> WrittenApp:
+    return WrittenApp(loader_of(trace, analysis))
 
 
 @pytest.mark.parametrize(("size", "most"), [(MEDIUM, 24_000), (LARGE, 45_000)])
@@ -164,13 +171,36 @@ async def test_a_cursor_move_costs_little_and_rest_costs_nothing(
         assert app.sent == 0
 
 
+@pytest.mark.parametrize("size", [MEDIUM, LARGE])
+@pytest.mark.parametrize("stage", [(), ("right_square_bracket", "F"), ("w", "w", "w")])
+async def test_each_move_of_the_cursor_keeps_its_bound_on_a_crowded_screen_too(
+    crowded: tuple[Trace, Analysis], size: tuple[int, int], stage: tuple[str, ...]
+) -> None:
+    app = written(*crowded)
+    async with app.run_test(size=size) as pilot:
+        await pilot.pause()
+        await pilot.press("f", *stage)
+        await pilot.pause()
+        await pilot.pause()
+        same = other = 0
+        for key in ("l", "l", "L", "h", "H", *"jjjjjjjj", *"kkkk"):
+            port, top = view_of(app).port, app.query_one(Timeline).top
+            said, app.sent = text_of(app, "region"), 0
+            await pilot.press(key)
+            await pilot.pause()
+            await pilot.pause()
+            assert (view_of(app).port, app.query_one(Timeline).top) == (port, top), "no scrolling"
+            is_same = said == text_of(app, "region")
+            assert app.sent <= (1_000 if is_same else 4_000), (key, app.sent)
+            same, other = same + is_same, other + (not is_same)
+        assert same or other
+
+
 @pytest.mark.parametrize(("size", "most"), [(MEDIUM, 24_000), (LARGE, 45_000)])
 async def test_sheets_come_and_go_within_the_budget_of_a_frame(
     crowded: tuple[Trace, Analysis], size: tuple[int, int], most: int
 ) -> None:
-    trace, analysis = crowded
-    loader = ReadyLoader("a.json", Options(), lambda p, progress: trace, lambda t, o: analysis)
-    app = WrittenApp(loader)
+    app = written(*crowded)
     async with app.run_test(size=size) as pilot:
         await pilot.pause()
         await pilot.pause()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,18 +29,17 @@ from whichlayer.tui.frame_labels import label_of, with_beyond
 from whichlayer.tui.frame_lit import Lit
 from whichlayer.tui.frame_marks import (
     Stretch,
-    last_touched,
     marks_of,
     reselected,
     selected_cells,
 )
-from whichlayer.tui.frame_runs import Painted
+from whichlayer.tui.frame_runs import Painted, Places
 from whichlayer.tui.frame_search import Stack
 from whichlayer.tui.frame_strips import Strips
 from whichlayer.tui.messages import TimelineResized
 from whichlayer.tui.palette import BLANK
 from whichlayer.tui.slots import ColourBy
-from whichlayer.tui.travel import row_at, rows_of
+from whichlayer.tui.travel import rows_of
 from whichlayer.tui.view import View
 from whichlayer.tui.widgets.rows_pane import RowsPane
 
@@ -98,9 +97,7 @@ class Timeline(RowsPane, can_focus=True):
         if self._frame is None:  # all of it is drawn anew
             return
         new = self._lines_of_chain()
-        for line in (old or {}).keys() | new.keys():
-            if old is None or line not in new or not new[line].same(old.get(line)):
-                self._refresh_row(line, self.size.width)
+        self._refresh_changed(new if old is None else {*old, *new})
 
     def _scroll_to_chain(self) -> None:
         """Have the GPU work, its launch and the cursor's row in sight, if there is room for them."""
@@ -150,8 +147,7 @@ class Timeline(RowsPane, can_focus=True):
 
     def _light(self, lit: Lit) -> None:
         self._lit = lit
-        self._strips.clear()
-        self.refresh()
+        self._refresh_changed(self.lines_in_sight())
 
     def colour(self, by: ColourBy) -> None:
         """Let the colours of bars tell something else."""
@@ -192,13 +188,12 @@ class Timeline(RowsPane, can_focus=True):
             return
         if view.marked != old.marked:
             self._select_otherwise(selected_cells(old), selected_cells(view))
-        if view.row != old.row:
-            self._refresh_row(old.row, self.size.width)
-            self._refresh_row(view.row, self.size.width)
-        elif view.cursor_ns != old.cursor_ns:
-            row = row_at(self.document, self.rows, view.row) if self.document else None
-            cells = self.label_cells + last_touched(row, old, view) + 1
-            self._refresh_row(view.row, min(max(cells, 1), self.size.width))
+        if view.row != old.row or view.cursor_ns != old.cursor_ns:
+            self._refresh_changed(
+                line
+                for line in self._frame_lines
+                if self.is_cursors(line, old) or self.is_cursors(line, view)
+            )
 
     def _select_otherwise(self, old: Stretch | None, new: Stretch | None) -> None:
         """Repaint the rows that look otherwise where one selection holds a cell and one does not."""
@@ -209,14 +204,26 @@ class Timeline(RowsPane, can_focus=True):
             self._strips.pop(self._frame_lines[y], None)
             self.refresh(Region(self.label_cells + low, y, high - low, 1))
 
-    def _refresh_row(self, row: int, cells: int) -> None:
-        """Repaint the first cells of a row: what is to the right of them stays as it is."""
-        parts = self.rows[row].parts - self.rows[row].part if row < len(self.rows) else 1
-        for line in range(row, row + parts):
-            self._strips.pop(line, None)
-            y = self.height_of(line)
-            if 0 <= y < self.size.height:
-                self.refresh(Region(0, y, cells, 1))
+    def _refresh_changed(self, lines: Iterable[int]) -> None:
+        """Repaint of some lines the cells that look otherwise than when they were drawn."""
+        if self._frame is None or self.view is None:
+            self._strips.clear()
+            self.refresh()
+            return
+        heights = {line: y for y, line in enumerate(self._frame_lines)}
+        mine = sorted({line for line in lines if line in heights}, key=heights.__getitem__)
+        places = np.array([heights[line] for line in mine], np.intp)
+        painted, labels = (
+            self._marked(self._frame, places, self.view),
+            self._labels_of(mine, self.view),
+        )
+        for y, cells in self._drawn.changes(painted, labels, places, len(self._frame_lines)):
+            self._strips.pop(self._frame_lines[y], None)
+            self.refresh(Region(cells[0], y, cells[1] - cells[0], 1))
+
+    def _labels_of(self, lines: Iterable[int], view: View) -> list[Segment]:
+        chained = self._lines_of_chain()
+        return [self._label(line, view, chained.get(line)) for line in lines]
 
     def on_resize(self) -> None:
         """Other rows are in sight."""
@@ -276,7 +283,14 @@ class Timeline(RowsPane, can_focus=True):
         frame = self._framed(index, view)
         places = [y for y, line in enumerate(self._frame_lines) if line not in self._strips]
         lines, heights = [self._frame_lines[y] for y in places], np.array(places)
-        if len(places) == len(self._frame_lines):
+        painted = self._marked(frame, heights, view)
+        labels = self._labels_of(lines, view)
+        strips = self._drawn.drawn(painted, labels, heights, len(self._frame_lines), self._style)
+        self._strips.update(zip(lines, strips, strict=True))
+
+    def _marked(self, frame: Frame, heights: Places, view: View) -> Painted:
+        """Some lines of a frame with all that lies over them."""
+        if len(heights) == len(self._frame_lines):
             painted = frame.painted.copy()
         else:
             painted = Painted(frame.painted.glyphs[heights], frame.painted.codes[heights])
@@ -284,19 +298,18 @@ class Timeline(RowsPane, can_focus=True):
         if selected is not None:
             select(painted.codes, selected)
         chained = self._lines_of_chain()
-        for place, line in enumerate(lines):
+        for place, y in enumerate(heights.tolist()):
+            line = self._frame_lines[y]
             is_cursors = self.is_cursors(line, view)
             if self._lit.is_any or is_cursors:
-                row, cells, _ = frame.row(places[place])
+                row, cells, _ = frame.row(y)
                 hits = self._lit.cells(row, view.port)
                 marks = marks_of(row, view, hits, is_cursors=is_cursors)
                 if marks is not None:
                     painted.put(place, mark(painted.row(place), cells, marks))
             if line in chained:
                 painted.put(place, laid(painted.row(place), chained[line]))
-        labels = [self._label(line, view, chained.get(line)) for line in lines]
-        strips = self._drawn.drawn(painted, labels, heights, len(self._frame_lines), self._style)
-        self._strips.update(zip(lines, strips, strict=True))
+        return painted
 
     def _style(self, code: int) -> Style:
         if code < UNDERLINED:
@@ -375,4 +388,4 @@ class Timeline(RowsPane, can_focus=True):
 
 def _listed_by(view: View) -> tuple[object, ...]:
     """What the list of lines depends on."""
-    return view.folds, view.lines, view.used, view.order
+    return view.folds, view.lines, view.used, view.outer, view.order
