@@ -33,10 +33,11 @@ from whichlayer.tui.widgets.panel import Panel
 
 # Nothing here is needed for the first picture, which would wait for NumPy otherwise.
 if TYPE_CHECKING:
-    from whichlayer.tui import travel
+    from whichlayer.tui import following, travel
     from whichlayer.tui.document import Document
     from whichlayer.tui.view import View
 else:
+    following = Deferred("whichlayer.tui.following")
     travel = Deferred("whichlayer.tui.travel")
 
 #: Exit status of a program that Ctrl-C has ended: 128 and the number of the signal.
@@ -261,7 +262,7 @@ class KeyActions(
             rows = travel.rows_of(self.document, self.look)
             here = travel.slice_at(self.document, rows, self.look)
             chain = self.chain_of_slice(here)
-            view = travel.follow_link(
+            view = following.follow_link(
                 self.document, rows, self.look, -1 if chain is None else chain.foot
             )
             self.came_from(here)

@@ -12,11 +12,12 @@ from whichlayer.tui.keys import key_shown
 # There is no chain before the first picture.
 if TYPE_CHECKING:
     from whichlayer.analysis.trace.columns import Trace
-    from whichlayer.tui import travel
+    from whichlayer.tui import following, travel
     from whichlayer.tui.chain import Chain
     from whichlayer.tui.document import Document
     from whichlayer.tui.view import View
 else:
+    following = Deferred("whichlayer.tui.following")
     travel = Deferred("whichlayer.tui.travel")
 
 #: What is said at an end of a chain, and the key that goes the other way.
@@ -68,13 +69,13 @@ class ChainActions(Acting):
             self.say(f"{text}{back}")
             return
         self._foot = (document.trace, chain.foot)
-        self.look_at(travel.along_chain(document, view, chain, link.row))
+        self.look_at(following.along_chain(document, view, chain, link.row))
         place = chain.at + step
         self.say(f"{link.word} {place + 1} of {len(chain.links)}: {document.names.short(link.row)}")
 
     def _from_gap(self, document: Document, view: View, step: int) -> None:
         """To the launch that a gap waited for, or to the work that ends it."""
-        ends, launch = travel.gap_ends(document, view)
+        ends, launch = following.gap_ends(document, view)
         target = launch if step > 0 else ends
         if ends < 0:
             self.say("no slice and no gap at the cursor")

@@ -158,7 +158,7 @@ class Timeline(RowsPane, can_focus=True):
     def document_changed(self) -> None:
         """List the rows anew."""
         self._lit.forget_rows()
-        self._colouring = self._stack = None
+        self._colouring = self._stack = self._chain = None
         self._drawn.forget()
         self._list_rows()
         self._forget_frame()
