@@ -66,7 +66,8 @@ class AsWanted(Looking):
             queue=self.part_now(Part.QUEUE).shown,
             group_by="" if table.grouping is None else table.grouping.name.lower(),
             sort=SORTS[table.sort] if table.sort else "",
-            heat_rows=HEAT_ROWS[heat] if heat else "",
+            # A window is copied as the one file that it is: there are no other ranks in it.
+            heat_rows="" if HEAT_ROWS[heat] in ("steps", "ranks") else HEAT_ROWS[heat],
             only=self.part_now(Part.FULL),
         )
         wanted = view_command.wanted_view(self.document, self.look, rest)

@@ -6,6 +6,7 @@ be long.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from whichlayer.analysis.heat_rows import HeatRow as HeatRow  # noqa: PLC0414  found here too
 from whichlayer.analysis.heat_rows import HeatRows, device_rows, stream_rows
+from whichlayer.analysis.heatmap import Heatmap
 from whichlayer.analysis.heatmap import heat_of as bins_of
 from whichlayer.analysis.results import Analysis, Gaps
 
@@ -22,7 +24,7 @@ Int64 = NDArray[np.int64]
 SLICES = 12
 
 #: What rows can be on the screen, in the order in which its key goes through them.
-ROWS = (HeatRows.STEPS, HeatRows.STREAMS, HeatRows.DEVICES)
+ROWS = (HeatRows.STEPS, HeatRows.STREAMS, HeatRows.DEVICES, HeatRows.RANKS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +102,7 @@ def heat_rows(
 
     Args:
         analysis: any.
-        kind: one of :data:`ROWS`.
+        kind: one of :data:`ROWS` but for ranks, which are of several analyses.
         device: whose steps or streams.
         steps: the window's steps on the device, see ``heat_rows.step_rows``.
         span: show only this stretch, of steps that it cuts the part in it.
@@ -132,12 +134,37 @@ def heat_of(
     """
     bins = bins_of([analysis], rows, cells)
     largest = np.full(bins.gap_ns.shape, -1, np.int64)
-    for device in {row.device for row in rows}:
-        places = [place for place, row in enumerate(rows) if row.device == device]
-        own, at = gaps[device], bins.edges_ns[places]
+    largest_gaps(largest, range(len(rows)), rows, bins.edges_ns, gaps)
+    return heat_from(bins, largest)
+
+
+def largest_gaps(
+    largest: Int64,
+    mine: Sequence[int],
+    rows: Sequence[HeatRow],
+    edges_ns: Int64,
+    gaps: tuple[DeviceGaps, ...],
+) -> None:
+    """Write the largest gap of each cell of the rows of one recording into ``largest``.
+
+    Args:
+        largest: int64 (rows, cells).
+        mine: which rows are of the recording.
+        rows: all of them.
+        edges_ns: int64 (rows, cells + 1).
+        gaps: of each of its devices.
+    """
+    for device in {rows[place].device for place in mine}:
+        places = [place for place in mine if rows[place].device == device]
+        own, at = gaps[device], edges_ns[places]
         if len(own):
             found = own.largest(at[:, :-1].ravel(), at[:, 1:].ravel())
-            largest[places] = np.where(found >= 0, own.index[found], -1).reshape(-1, cells)
+            shape = (len(places), largest.shape[1])
+            largest[places] = np.where(found >= 0, own.index[found], -1).reshape(shape)
+
+
+def heat_from(bins: Heatmap, largest: Int64) -> Heat:
+    """The cells as the screen shows them, with the largest gap of each."""
     largest[bins.gap_ns == 0] = -1  # a stream may work while its device is in a gap
     length = np.maximum(bins.edges_ns[:, -1] - bins.edges_ns[:, 0], 1)
     share = np.asarray(bins.gap_ns.sum(axis=1) / length)

@@ -235,7 +235,7 @@ KEYS: tuple[Key, ...] = (
         also="advice fix recommendation"),
     Key("folded", ("B",), "folded", "all steps over one another: where they differ", _PANELS,
         also="compare steps overlay"),
-    Key("heat-rows", ("R",), "heat_rows", "rows of the heatmap: steps, streams, devices", _PANELS,
+    Key("heat-rows", ("R",), "heat_rows", "rows of the heatmap: steps, streams, devices, ranks", _PANELS,
         also="heatmap ranks"),
     Key("queue", ("Q",), "queue", "show or hide the queue and the launch delay of each GPU", _PANELS,
         also="launch delay queue depth"),

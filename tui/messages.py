@@ -100,6 +100,14 @@ class SpanOpened(Message):
 
 
 @dataclass
+class RankOpened(Message):
+    """The user asked to see a span of another rank's window."""
+
+    shot_id: int
+    span: SpanOpened
+
+
+@dataclass
 class SubjectChosen(Message):
     """A row of a table was put under the table's cursor."""
 

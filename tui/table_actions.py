@@ -79,6 +79,6 @@ class TableActions(Undoing):
             self.kernel_table.choose_group(index)
 
     def action_heat_rows(self) -> None:
-        """Let the rows of the heatmap be steps, streams or devices in turn."""
+        """Let the rows of the heatmap be steps, streams, devices or ranks in turn."""
         with self.one_act(Part.HEAT):
             self.say(f"the heatmap shows {self._heatmap.show_next_rows()}")

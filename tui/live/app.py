@@ -37,6 +37,7 @@ from whichlayer.tui.messages import DocumentOpened
 from whichlayer.tui.view import View
 from whichlayer.tui.widgets.footer import Footer
 from whichlayer.tui.widgets.header import Header
+from whichlayer.tui.widgets.heatmap import Heatmap
 
 if TYPE_CHECKING:
     from whichlayer.analysis.live.child import Child
@@ -125,6 +126,7 @@ class LiveApp(LiveActions):
                     lambda: self._gpus,
                     self._end,
                     lambda: self.feed.stands,
+                    lambda: self.feed.is_saved,
                     id="live",
                 )
             else:
@@ -137,6 +139,7 @@ class LiveApp(LiveActions):
         footer.live = True
         footer.left_out = frozenset() if self.feed.records else _RECORDING_WORDS
         self._rename()
+        self.screen_stack[0].query_one(Heatmap).ranks = self.rank_windows
         self._windows_analyst.start()
         if self._watches_gpus:
             self._telemetry.start()
@@ -253,6 +256,7 @@ class LiveApp(LiveActions):
             elif document is not None:
                 self._open(wanted, document)
         self._windows_analyst.want([*missing, *self.model.queue()])
+        self.screen_stack[0].query_one(Heatmap).ranks_changed()
         self._refresh_frame()
 
     def _open(self, shot: Shot, document: Document) -> None:
@@ -276,6 +280,12 @@ class LiveApp(LiveActions):
         super()._draw(message)
         if first:
             self.call_after_refresh(self._first_window)
+        goal = self._goal
+        if goal is not None and goal.shot_id == self.shown_id:
+            self._goal = None
+            self._span_opened(goal.span)
+        elif goal is not None and goal.shot_id != self.model.chosen:
+            self._goal = None  # the user has gone elsewhere before it was there
 
     def _first_window(self) -> None:
         self.arrange_again()
@@ -328,7 +338,7 @@ class LiveApp(LiveActions):
         parts = [self.feed.name]
         if shot is not None:
             parts += [part for part in (shot.source, self.feed.title_of(shot)) if part]
-        word = standing(self.model, bool(self._end())).word
+        word = standing(self.model, bool(self._end()), self.feed.is_saved).word
         self.screen_stack[0].query_one(Header).rename(" · ".join(map(clean, parts)), word)
 
     @property

@@ -26,6 +26,7 @@ class Feed:
         waits_for: what is said before the first window.
         stands: what is said where no recorder tells what it does.
         records: it can be asked to record.
+        is_saved: all windows were there before anybody looked.
         preferred: whose windows are to be shown first, or empty.
     """
 
@@ -33,6 +34,7 @@ class Feed:
     waits_for = "waiting for the first window …"
     stands = "nobody connected yet"
     records = False
+    is_saved = False
     preferred = ""
 
     def __init__(self) -> None:

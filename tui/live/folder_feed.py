@@ -51,6 +51,7 @@ class FolderFeed(Feed):
         self._writing: tuple[Seen, ...] = ()
         self._failure = ""
         self._has_looked = False
+        self._half_written: tuple[tuple[str, int], ...] = ()
 
     def start(self, tell: Callable[[Any], object]) -> None:
         """Look at the folder now and then, in a thread of its own."""
@@ -89,10 +90,18 @@ class FolderFeed(Feed):
                 self._add(model, seen)
         for seen in event.ready:
             self._add(model, seen)
+        model.writing = tuple((self._told(seen.path), seen.size) for seen in event.writing)
+        # What was half written then and still is has not changed: it may be so for years.
+        comes = bool(event.ready or event.rewritten) or model.writing != self._half_written
         if not self._has_looked:
             self._has_looked = True
             model.initial.update(model.shots)
-        model.writing = tuple((self._told(seen.path), seen.size) for seen in event.writing)
+            self.is_saved = bool(model.shots)
+            self._half_written = model.writing
+        elif comes:
+            self.is_saved = False
+        count = plural(len(model.shots) - len(model.gone), "trace")
+        self.stands = f"{count} in the folder" if self.is_saved else "following the folder"
         if event.failure and event.failure != self._failure:
             model.note(f"the folder cannot be read: {event.failure}")
         self._failure = event.failure

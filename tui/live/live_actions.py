@@ -22,12 +22,13 @@ from whichlayer.tui.live.quit_screen import Choice, QuitScreen
 from whichlayer.tui.live.rank_list import rank_list
 from whichlayer.tui.live.shots import Shot
 from whichlayer.tui.live.strip import ShotPicked
-from whichlayer.tui.messages import DocumentOpened
+from whichlayer.tui.messages import DocumentOpened, RankOpened
 from whichlayer.tui.widgets.list_sheet import ListSheet
 from whichlayer.tui.widgets.prompt import Asked
 
 if TYPE_CHECKING:
     from whichlayer.analysis.live.child import Child
+    from whichlayer.tui.rank_heat import RankWindow
 
 SAVE: Final = Asked("save-window", "save as ", "a file name; compressed if it ends on .gz")
 STEPS: Final = Asked("record-steps", "record ", "how many of the next steps, such as 10")
@@ -60,6 +61,7 @@ class LiveActions(WhichlayerApp):
     output: ProgramOutput
     choice: Choice
     shown_id: int | None = None
+    _goal: RankOpened | None = None
     _saved_shot: Shot | None = None
 
     def model_changed(self) -> None:
@@ -98,6 +100,40 @@ class LiveActions(WhichlayerApp):
         else:
             self.say("")
         self.model_changed()
+
+    @on(RankOpened)
+    def _rank_opened(self, message: RankOpened) -> None:
+        """Another rank's window, at the span that was chosen there."""
+        shot = self.model.shots.get(message.shot_id)
+        if shot is None or shot.id in self.model.gone:
+            self.say("the file of this window is gone")
+            return
+        self.say("")
+        self._goal = message
+        self.model.choose_source(shot.source)
+        self.model.choose(shot.id)
+        self.model_changed()
+
+    def rank_windows(self) -> list[RankWindow]:
+        """The window of each rank: the one that is shown, of others the newest that is known."""
+        from whichlayer.tui.rank_heat import RankWindow
+
+        model, shown, found = self.model, self.shown_shot, []
+        for source in model.parties:
+            shots = [
+                s for s in model.shots.values() if s.source == source and s.id not in model.gone
+            ]
+            if not shots:
+                continue
+            known = [shot for shot in shots if shot.id in model.judged]
+            mine = shown if shown in shots else (known or shots)[-1]
+            is_shown = mine is shown
+            document = self.feed.held(mine) or (self.document if is_shown else None)
+            kept = "" if mine.id not in model.judged else "no longer in memory: J opens it"
+            why = clean(model.failed.get(mine.id, kept))
+            label = source or "no rank told"
+            found.append(RankWindow(mine.id, label, document, is_shown, why))
+        return found
 
     def action_live(self) -> None:
         """The newest window from now on."""

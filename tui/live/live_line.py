@@ -33,12 +33,21 @@ LIVE: Final = Standing("● LIVE", "● live ")
 PAUSED: Final = Standing("■ PAUSED FOLLOWING", "■ paused ")
 APART: Final = Standing("■ NOT CONNECTED", "■ not connected ")
 ENDED: Final = Standing("■ ENDED", "■ ended ")
+SAVED: Final = Standing("○ SAVED", "○ saved ")
 
 
-def standing(model: LiveModel, ended: bool) -> Standing:
-    """How the screen stands: nothing is live where nothing can come any more."""
+def standing(model: LiveModel, ended: bool, saved: bool = False) -> Standing:
+    """How the screen stands: nothing is live where nothing comes.
+
+    Args:
+        model: what has come.
+        ended: the program has.
+        saved: everything was there before anybody looked.
+    """
     if ended:
         return ENDED
+    if saved:
+        return SAVED
     if not model.following:
         return PAUSED
     gone = model.told and all(told.gone for told in model.told.values())
@@ -50,7 +59,8 @@ class LiveLine(Pane):
 
     HELP = (
         "LIVE: the newest window is shown as it comes; PAUSED FOLLOWING: you have moved, G is "
-        "back; ENDED: the program has, no more windows come. Then what the recorder does, the last steps' lengths without the profiler, "
+        "back; ENDED: the program has, no more windows come; SAVED: all traces of the folder were there "
+        "before it was opened, and those that come are shown. Then what the recorder does, the last steps' lengths without the profiler, "
         "windows that were lost, what the GPUs do now, and what was last told."
     )
 
@@ -60,6 +70,7 @@ class LiveLine(Pane):
         telemetry: Callable[[], tuple[str, ...]],
         ended: Callable[[], str],
         stands: Callable[[], str],
+        saved: Callable[[], bool] = lambda: False,
         *,
         id: str | None = None,
     ) -> None:
@@ -70,11 +81,13 @@ class LiveLine(Pane):
             telemetry: what the GPUs do, the longest text first; or nothing.
             ended: how the program has ended, or empty while it runs.
             stands: what is said where no recorder tells what it does.
+            saved: whether everything was there before anybody looked.
             id: of the pane.
         """
         super().__init__(id=id)
         self.model = model
         self._telemetry, self._ended, self._stands = telemetry, ended, stands
+        self._saved = saved
         self._painted: object = None
 
     def view_changed(self, old: View | None) -> None:
@@ -93,7 +106,7 @@ class LiveLine(Pane):
         ground = palette.style(colours.text, colours.surface)
         quiet = palette.style(colours.dim, colours.surface)
         tag, rest = self._parts()
-        grounds = {LIVE.tag: colours.accent, ENDED.tag: colours.dim}
+        grounds = {LIVE.tag: colours.accent, ENDED.tag: colours.dim, SAVED.tag: colours.dim}
         mark = palette.style(colours.canvas, grounds.get(tag, colours.warning), True)
         pieces: list[Piece] = [(f" {tag} ", mark), (" ", ground)]
         left = self.size.width - cell_len(tag) - 3
@@ -121,7 +134,7 @@ class LiveLine(Pane):
             texts.append((shot.facts[0],))
         if model.notes and (last := clean(model.notes[-1])) != first:
             texts.append((last,))
-        return standing(model, bool(ended)).tag, tuple(texts)
+        return standing(model, bool(ended), self._saved()).tag, tuple(texts)
 
 
 def _recording(model: LiveModel) -> list[str]:

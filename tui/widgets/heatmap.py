@@ -1,7 +1,8 @@
-"""The gap heatmap: rows are steps, streams or devices, cells are shaded by how idle they were."""
+"""The gap heatmap: rows of steps, streams, devices or ranks, shaded by how idle they were."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from textwrap import wrap
 from typing import TYPE_CHECKING
@@ -13,16 +14,20 @@ from textual.strip import Strip
 
 from whichlayer.analysis.layers import Layer
 from whichlayer.tui.deferred import Deferred
-from whichlayer.tui.messages import Looked, SpanOpened
+from whichlayer.tui.messages import Looked, RankOpened, SpanOpened
 from whichlayer.tui.view import View
 from whichlayer.tui.widgets.pane import Piece, shortened, strip_of
 from whichlayer.tui.widgets.panel import Panel
 
 # The map waits for the analysis, the first timeline does not.
 if TYPE_CHECKING:
+    from whichlayer.analysis.results import Analysis
     from whichlayer.tui import heat as heat_map
+    from whichlayer.tui import rank_heat
     from whichlayer.tui.heat import Heat, HeatRow
+    from whichlayer.tui.rank_heat import RankHeat, RankWindow
 else:
+    rank_heat = Deferred("whichlayer.tui.rank_heat")
     heat_map = Deferred("whichlayer.tui.heat")
 
 #: Cells of the idle share at the end of a row.
@@ -37,6 +42,9 @@ _SOME, _MUCH = 0.1, 0.5
 
 #: Shades that are told apart; more would cost runs and no eye would see them.
 _SHADES = 4
+
+#: Ranks from which they have rows.
+_SEVERAL = 2
 
 #: Lines that it has where there is nothing to show.
 _LEAST_LINES = 3
@@ -57,7 +65,7 @@ class HeatLook:
         return str(heat_map.ROWS[self.kind])
 
 
-#: What the title says of steps, streams and devices, in full and then ever shorter. The share of
+#: What the title says of steps, streams, devices and ranks, in full and then ever shorter. The share of
 #: a stream is no idle time of its own: others may work while it has nothing to do.
 TOLD = (
     (
@@ -69,22 +77,35 @@ TOLD = (
         "%: gaps of the GPU", "GPU gaps %", "GPU gap%",
     ),
     ("letter: who was late · %: in gaps", "who was late · gaps %", "gaps %"),
+    ("each from its own start · letter: who was late · %: in gaps", "who was late · gaps %", "gaps %"),
 )  # fmt: skip
+#: Which rows are ranks: the last.
+_RANKS = len(TOLD) - 1
+
 #: Cells of the rule at the ends of a title, and the blanks around what is told.
 _TITLE_EDGES = 4
 
 
 class Heatmap(Panel):
-    """Steps (equal parts where there are none), the device's streams, or all devices."""
+    """Steps (equal parts where there are none), the device's streams, all devices, or all ranks.
+
+    Attributes:
+        ranks: tells the windows of all ranks, where there may be several recordings.
+    """
 
     HELP = (
         "Each row is a step, all on the scale of the longest; part 1 to part 12 are equal parts of "
         "the window, or of the selection, where it holds fewer than two steps. "
-        "R shows a row for each stream of the device, or for each device, instead. "
+        "R shows a row for each stream of the device, or for each device, instead; of a folder of "
+        "ranks also a row for each rank: the newest window of each from its own start, for clocks "
+        "of several hosts are not compared. "
         "The shade of a cell is the share of it spent in gaps, of a stream while it ran nothing "
         "itself; the letter is the owner of most of that, a capital from half of the cell on. "
-        "Its cursor takes the timeline's along; enter shows the whole row there."
+        "Its cursor takes the timeline's along; enter shows the whole row there, and opens the "
+        "rank whose row it is."
     )
+
+    ranks: Callable[[], Sequence[RankWindow]] | None = None
 
     def __init__(self, *, id: str | None = None) -> None:
         """Start empty."""
@@ -95,6 +116,7 @@ class Heatmap(Panel):
         self._fitted = 0
         self._heat: tuple[list[HeatRow], Heat] | None = None
         self._names = ""
+        self._ranks: RankHeat | None = None
 
     def document_changed(self) -> None:
         """Work the cells out anew."""
@@ -131,18 +153,21 @@ class Heatmap(Panel):
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         """As high as it has rows, where findings stand below it; room to say why it has none."""
-        self._fitted = self.lines
+        self._fitted = self._lines_needed
         return max(self._fitted, _LEAST_LINES)
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """The lines; where there are other rows than when the height was found, it is anew."""
-        if self.styles.is_auto_height and self.lines != self._fitted:
+        if self.styles.is_auto_height and self._lines_needed != self._fitted:
             self.call_later(self.refresh, layout=True)
         return super().render_lines(crop)
 
     def show_next_rows(self) -> str:
         """Let rows be something else; what they are then, in a word."""
-        following = HeatLook((self._kind + 1) % len(heat_map.ROWS), column=self.column)
+        kind = (self._kind + 1) % len(heat_map.ROWS)
+        if kind == _RANKS and len(self._windows) < _SEVERAL:
+            kind = 0
+        following = HeatLook(kind, column=self.column)
         self.look_as(following)
         return following.word
 
@@ -165,6 +190,25 @@ class Heatmap(Panel):
         return 0 if heat is None else len(heat[0])
 
     @property
+    def _lines_needed(self) -> int:
+        lines = self.lines
+        return lines + (0 if self._ranks is None else len(self._ranks.absent))
+
+    @property
+    def _windows(self) -> Sequence[RankWindow]:
+        return () if self.ranks is None else self.ranks()
+
+    def ranks_changed(self) -> None:
+        """Work rows of ranks out anew, where another window is known or shown."""
+        if self._shows_ranks:
+            self._heat = None
+            self.refresh()
+
+    @property
+    def _shows_ranks(self) -> bool:
+        return self._kind == _RANKS
+
+    @property
     def columns(self) -> int:
         """Cells of a row."""
         return max(self.size.width - self._label_room - _SHARE, 1)
@@ -178,7 +222,7 @@ class Heatmap(Panel):
         """Put the cursor on a row, and the timeline's on the largest gap of the cell."""
         super().choose(line)
         here = self._here()
-        if here is not None and self.view is not None:
+        if here is not None and self.view is not None and self._elsewhere(here[0]) is None:
             row, time = here
             self.post_message(Looked(replace(self.view.at(time), device=row.device)))
 
@@ -187,19 +231,36 @@ class Heatmap(Panel):
         here = self._here()
         if here is not None:
             row, time = here
-            self.post_message(SpanOpened(row.start_ns, row.end_ns, time, row.device))
+            span, other = (
+                SpanOpened(row.start_ns, row.end_ns, time, row.device),
+                self._elsewhere(row),
+            )
+            self.post_message(span if other is None else RankOpened(other.shot_id, span))
+
+    def _elsewhere(self, row: HeatRow) -> RankWindow | None:
+        """The window of a row that is not of the one on the screen."""
+        window = None if self._ranks is None else self._ranks.windows[row.analysis]
+        return None if window is None or window.is_shown else window
+
+    def _analysis_of(self, row: HeatRow) -> Analysis | None:
+        window = None if self._ranks is None else self._ranks.windows[row.analysis]
+        document = self.document if window is None else window.document
+        return None if document is None else document.analysis
 
     def _here(self) -> tuple[HeatRow, int] | None:
         """The chosen row, and the middle of the largest gap in the cell or of the cell."""
         heat = self._map()
-        if heat is None or self.document is None or self.document.analysis is None:
+        if heat is None:
             return None
         rows, cells = heat
         row = rows[self.chosen]
+        analysis = self._analysis_of(row)
+        if analysis is None:
+            return None
         gap = int(cells.largest[self.chosen, self.column])
         low, high = cells.edges[self.chosen, self.column : self.column + 2].tolist()
         if gap >= 0:
-            gaps = self.document.analysis.gaps
+            gaps = analysis.gaps
             low, high = max(low, int(gaps.start_ns[gap])), min(high, int(gaps.end_ns[gap]))
         return row, (low + high) // 2
 
@@ -209,7 +270,10 @@ class Heatmap(Panel):
         heat = self._map()
         if heat is None or self.top + y >= len(heat[0]):
             said = wrap(self._nothing(), max(width, 1)) if heat is None else []
-            text = said[y] if y < len(said) else ""
+            if self._ranks is not None and heat is not None:
+                said = list(self._ranks.absent)
+                y += self.top - len(heat[0])
+            text = shortened(said[y], width) if y < len(said) else ""
             return strip_of([(text, palette.dim)], width, palette.text)
         index = self.top + y
         rows, cells = heat
@@ -258,16 +322,35 @@ class Heatmap(Panel):
             if analysis is None or not document.owners:
                 return None
             kind, selection = heat_map.ROWS[self._kind], self.view.selection
-            rows = heat_map.heat_rows(analysis, kind, device, document.steps[device], selection)
-            self._label_room = min(max(len(row.label) for row in rows), _MOST_LABEL) + 1
-            heat = heat_map.heat_of(analysis, rows, self.columns, document.gaps)
+            self._ranks = None
+            if self._shows_ranks:
+                found = self._rank_rows()
+                if found is None:
+                    return None
+                rows, heat = found.rows, found.heat
+            else:
+                rows = heat_map.heat_rows(analysis, kind, device, document.steps[device], selection)
+                self._label_room = min(max(len(row.label) for row in rows), _MOST_LABEL) + 1
+                heat = heat_map.heat_of(analysis, rows, self.columns, document.gaps)
             self._heat = (rows, heat)
             self.chosen = min(self.chosen, len(rows) - 1)
             self.column = min(self.column, self.columns - 1)
             self.top = min(self.top, max(len(rows) - self.body_height, 0))
         return self._heat
 
+    def _rank_rows(self) -> RankHeat | None:
+        """Rows of all ranks that are known."""
+        windows = self._windows
+        if len(windows) < _SEVERAL:
+            return None
+        room = max(len(window.source) for window in windows) + len(" GPU0")
+        self._label_room = min(room, _MOST_LABEL) + 1
+        self._ranks = rank_heat.rank_heat(windows, self.columns)
+        return self._ranks
+
     def _nothing(self) -> str:
+        if self._shows_ranks and self.document is not None:
+            return "one recording is open: a folder of ranks has a row for each (R: other rows)"
         analysis = None if self.document is None else self.document.analysis
         if analysis is None:
             return self.waiting
