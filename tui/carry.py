@@ -92,6 +92,7 @@ def _moved(view: View, old: Document, new: Document) -> tuple[View, tuple[int, i
         anchor_ns=None if view.anchor_ns is None else port.clamp(view.anchor_ns + shift),
         folds={moved[lane]: fold for lane, fold in view.folds.items() if moved[lane] >= 0},
         used=(),
+        outer=(),
         around=None,
         order=view.order.carried(moved, len(new.lanes)),
         edition=view.edition + 1,

@@ -27,6 +27,7 @@ def shown_rows(
     used: tuple[int, ...] = (),
     order: LaneOrder = USUAL,
     tall: bool = False,
+    outer: tuple[int, ...] = (),
 ) -> tuple[ShownRow, ...]:
     """All lines of the timeline from top to bottom.
 
@@ -38,9 +39,12 @@ def shown_rows(
             if not all fit.
         order: which lanes are shown, in which order, and how many rows the user gave them.
         tall: rows get more lines than one where lines are left.
+        outer: rows that each lane leaves out at the top, where that is known.
     """
     rows: list[ShownRow] = []
-    listed = order.listed(len(lanes))
+    listed = tuple(
+        index for index in order.listed(len(lanes)) if not _is_idle(lanes, index, used, order)
+    )
     seen = tuple(lanes[index] for index in listed)
     shown: list[Fold | int] = [folds.get(index, Fold.SOME) for index in listed]
     if order.rows:
@@ -49,11 +53,12 @@ def shown_rows(
             _Fixed(wanted[index]) if index in wanted else fold
             for index, fold in zip(listed, shown, strict=True)
         ]
-    dealt = _dealt_rows(seen, shown, lines, tuple(used[i] for i in listed) if used else ())
-    heights = _heights(seen, shown, dealt, lines) if tall else ()
+    skips = [outer[index] if outer else 0 for index in listed]
+    dealt = _dealt_rows(seen, shown, lines, tuple(used[i] for i in listed) if used else (), skips)
+    heights = _heights(seen, shown, dealt, lines, skips) if tall else ()
     for place, index in enumerate(listed):
         lane = lanes[index]
-        depths = _depths_of(lane, shown[place], dealt[place])
+        depths = _depths_of(lane, shown[place], dealt[place], skips[place])
         lines_of = _lines_by_row(depths, shown[place])
         if heights:
             lines_of = [one * heights[place] for one in lines_of]
@@ -87,6 +92,46 @@ def used_rows(
     return tuple(used)
 
 
+def until_marks(
+    lanes: tuple[ShownLane, ...], around: tuple[int, int], span: tuple[int, int]
+) -> tuple[int, int]:
+    """A stretch about a span, without the marks of such lanes as have none in the span.
+
+    The rows of those would be empty: they come once the span reaches a mark.
+    """
+    low, high = around
+    if lanes and lanes[0].is_one_of_many:
+        return around
+    for lane in lanes:
+        if lane.group == "instant":
+            times = lane.row(0).start_ns
+            first, stop = times.searchsorted(span).tolist()
+            if first == stop:
+                low = max(low, int(times[first - 1]) + 1) if first else low
+                high = min(high, int(times[stop])) if stop < len(times) else high
+    return low, high
+
+
+def outer_rows(
+    lanes: tuple[ShownLane, ...], low_ns: int, high_ns: int, here: tuple[int, int] | None = None
+) -> tuple[int, ...]:
+    """Rows that each lane leaves out at the top in ``[low_ns, high_ns)``; empty for none.
+
+    Args:
+        lanes: the lanes in order.
+        low_ns: where what can be seen begins.
+        high_ns: where it ends.
+        here: lane and depth of a row that stays, as those below it do.
+    """
+    if lanes and lanes[0].is_one_of_many:
+        return ()
+    outer = [lane.outer_rows(low_ns, high_ns) for lane in lanes]
+    if here is not None:
+        index, depth = here
+        outer[index] = max(min(outer[index], depth - lanes[index].first_row), 0)
+    return tuple(outer) if any(outer) else ()
+
+
 def most_lines(lanes: tuple[ShownLane, ...]) -> int:
     """The most lines that the timeline makes use of."""
     return sum(
@@ -95,14 +140,27 @@ def most_lines(lanes: tuple[ShownLane, ...]) -> int:
     )
 
 
+def _is_idle(
+    lanes: tuple[ShownLane, ...], index: int, used: tuple[int, ...], order: LaneOrder
+) -> bool:
+    """Whether a lane of marks has none anywhere near, so that its row would be empty."""
+    if not used or used[index] or lanes[index].group != "instant":
+        return False
+    return index not in order.pinned and index not in dict(order.rows)
+
+
 def _heights(
-    lanes: tuple[ShownLane, ...], folds: list[Fold | int], dealt: list[int], lines: int
+    lanes: tuple[ShownLane, ...],
+    folds: list[Fold | int],
+    dealt: list[int],
+    lines: int,
+    skips: list[int],
 ) -> list[int]:
     """Lines of each row of each lane: streams and counters alike, threads from the first on."""
     heights = [1] * len(lanes)
     if not lines:
         return heights
-    counts = [_line_count(lane, folds[i], dealt[i]) for i, lane in enumerate(lanes)]
+    counts = [_line_count(lane, folds[i], dealt[i], skips[i]) for i, lane in enumerate(lanes)]
     left = lines - sum(counts)
     for groups, height in _TALLER:
         mine = [i for i, lane in enumerate(lanes) if lane.group in groups and folds[i] is Fold.SOME]
@@ -120,11 +178,11 @@ class _Fixed(int):
     """So many rows, whatever there is room for."""
 
 
-def _depths_of(lane: ShownLane, fold: Fold | int, rows: int) -> range:
+def _depths_of(lane: ShownLane, fold: Fold | int, rows: int, skip: int) -> range:
     """Which rows of a lane are on the screen; so many of one that shows some."""
     if isinstance(fold, Fold):
-        return lane.shown_depths(fold, rows)
-    first = min(lane.first_row, max(lane.depth - fold, 0))
+        return lane.shown_depths(fold, rows, skip)
+    first = min(lane.first_row + skip, max(lane.depth - fold, 0))
     return range(first, min(first + fold, lane.depth))
 
 
@@ -136,21 +194,32 @@ def _lines_by_row(depths: range, fold: Fold | int) -> list[int]:
     return [lines // len(depths) + (place < lines % len(depths)) for place in range(len(depths))]
 
 
-def _line_count(lane: ShownLane, fold: Fold | int, rows: int) -> int:
-    return sum(_lines_by_row(_depths_of(lane, fold, rows), fold))
+def _line_count(lane: ShownLane, fold: Fold | int, rows: int, skip: int) -> int:
+    return sum(_lines_by_row(_depths_of(lane, fold, rows, skip), fold))
 
 
 def _dealt_rows(
-    lanes: tuple[ShownLane, ...], folds: list[Fold | int], lines: int, used: tuple[int, ...]
+    lanes: tuple[ShownLane, ...],
+    folds: list[Fold | int],
+    lines: int,
+    used: tuple[int, ...],
+    skips: list[int],
 ) -> list[int]:
     """Rows that each lane gets: the usual ones, then more dealt round while any are left."""
     some = [index for index, fold in enumerate(folds) if fold is Fold.SOME]
-    wish = [lane.most_rows for lane in lanes]
-    left = lines - sum(_line_count(lane, folds[i], wish[i]) for i, lane in enumerate(lanes))
-    if left < 0 and used:
-        wish = [min(max(rows, 1), most) for rows, most in zip(used, wish, strict=True)]
+    wish = [max(lane.most_rows - skips[i], 1) for i, lane in enumerate(lanes)]
+
+    def left_by(rows: list[int]) -> int:
+        counts = (_line_count(lane, folds[i], rows[i], skips[i]) for i, lane in enumerate(lanes))
+        return lines - sum(counts)
+
+    if used and left_by(wish) < 0:
+        wish = [
+            min(max(rows - skip, 1), most)
+            for rows, most, skip in zip(used, wish, skips, strict=True)
+        ]
     dealt = [min(FOLDED_ROWS[lane.group], wish[i]) for i, lane in enumerate(lanes)]
-    left = lines - sum(_line_count(lane, folds[i], dealt[i]) for i, lane in enumerate(lanes))
+    left = left_by(dealt)
     # Threads that only wait get more only once all others have what they need.
     little = {index for index in some if dealt[index] < wish[index] and lanes[index].says_little}
     for last in (False, True):

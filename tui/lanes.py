@@ -26,6 +26,9 @@ _MOST_DEALT = 2000
 #: Frames in a row that say nothing: ``<module>``, ``main`` and the like.
 _FEW_FRAMES = 2
 
+#: Part of a stretch that a frame takes at least which is said to fill it.
+_FILLED = 0.9
+
 #: No screen has more rows.
 _TALLEST = 200
 
@@ -160,11 +163,30 @@ class ShownLane:
                 return depth + 1 - first
         return 0
 
-    def shown_depths(self, fold: Fold, rows: int) -> range:
-        """Which rows are on the screen; so many of a lane that shows some."""
+    def outer_rows(self, low_ns: int, high_ns: int) -> int:
+        """Rows after ``first_row`` of Python frames that fill a stretch, but for the innermost.
+
+        Each tells one name for all of what is in sight.
+        """
+        if self.group != "python" or self.is_one_of_many:
+            return 0
+        filled = 0
+        for depth in range(self.first_row, self.depth):
+            row = self.row(depth)
+            first = int(np.searchsorted(row.end_ns, low_ns, "right"))
+            stop = int(np.searchsorted(row.start_ns, high_ns, "left"))
+            inside = np.minimum(row.end_ns[first:stop], high_ns)
+            inside = inside - np.maximum(row.start_ns[first:stop], low_ns)
+            if stop <= first or int(inside.max()) < _FILLED * (high_ns - low_ns):
+                break
+            filled += 1
+        return max(filled - 1, 0)
+
+    def shown_depths(self, fold: Fold, rows: int, outer: int = 0) -> range:
+        """Which rows are on the screen; so many of a lane that shows some, without outer ones."""
         if fold == Fold.ALL:
             return range(self.depth)
-        first = min(self.first_row, self.depth - 1)
+        first = min(self.first_row + outer, self.depth - 1)
         return range(first, min(first + (1 if fold == Fold.LINE else rows), self.depth))
 
     def depth_of(self, slice_row: int) -> int:

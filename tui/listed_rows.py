@@ -25,11 +25,12 @@ class ListedRows:
         used: tuple[int, ...],
         order: LaneOrder = USUAL,
         tall: bool = False,
+        outer: tuple[int, ...] = (),
     ) -> tuple[ShownRow, ...]:
         """As :func:`whichlayer.tui.dealt_rows.shown_rows`."""
         # Lanes have no equality but identity, so tuples of the same ones are alike.
-        wanted = (lanes, dict(folds), lines, used, order, tall)
+        wanted = (lanes, dict(folds), lines, used, order, tall, outer)
         if wanted != self._last:
-            self._rows = shown_rows(lanes, folds, lines, used, order, tall)
+            self._rows = shown_rows(lanes, folds, lines, used, order, tall, outer)
             self._last = wanted
         return self._rows

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from whichlayer.tui.counter_row import CounterRow
-from whichlayer.tui.dealt_rows import most_lines, used_rows
+from whichlayer.tui.dealt_rows import most_lines, outer_rows, until_marks, used_rows
 from whichlayer.tui.document import Document
 from whichlayer.tui.instant_lanes import InstantRow
 from whichlayer.tui.lane_order import LaneOrder
@@ -35,7 +35,13 @@ _CLOSEST = 4
 def rows_of(document: Document, view: View) -> tuple[ShownRow, ...]:
     """The lines of the timeline under the view's folds."""
     return document.listed.rows(
-        document.lanes, view.folds, view.lines, view.used, view.order, document.is_whole
+        document.lanes,
+        view.folds,
+        view.lines,
+        view.used,
+        view.order,
+        document.is_whole,
+        view.outer,
     )
 
 
@@ -59,10 +65,20 @@ def dealt(document: Document, view: View, here: tuple[int, int] | None) -> View:
     port = view.port
     margin = port.span_ns // 2
     low, high = port.start_ns - margin, port.end_ns + margin
+    low, high = until_marks(document.lanes, (low, high), (port.start_ns, port.end_ns))
     least = {} if here is None else {here[0]: here[1] + 1 - document.lanes[here[0]].first_row}
     used = used_rows(document.lanes, low, high, least)
-    view = replace(view, used=used, around=(low, high))
+    outer = outer_around(document, low, high, here)
+    view = replace(view, used=used, outer=outer, around=(low, high))
     return view if here is None else on_lane(document, view, *here)
+
+
+def outer_around(
+    document: Document, low_ns: int, high_ns: int, here: tuple[int, int] | None
+) -> tuple[int, ...]:
+    """The outer rows that each lane leaves out in a stretch, as far as that was recorded."""
+    low, high = max(low_ns, document.low_ns), min(high_ns, document.high_ns)
+    return outer_rows(document.lanes, low, high, here) if low < high else ()
 
 
 def most_rows(document: Document) -> int:
@@ -193,6 +209,9 @@ def on_slice(document: Document, view: View, slice_row: int) -> View:
         line = _line_of(rows_of(document, view), index, depth, view)
         if line < 0 and index in view.order.hidden:
             view = replace(view, order=view.order.showing(index))
+            line = _line_of(rows_of(document, view), index, depth, view)
+        if line < 0 and view.outer and view.outer[index]:
+            view = dealt(document, view, (index, depth))
             line = _line_of(rows_of(document, view), index, depth, view)
         if line < 0:
             folds = {**view.folds, index: Fold.ALL}

@@ -31,6 +31,8 @@ class View:
         folds: how much is shown of each lane, by its index.
         lines: height of the timeline; lanes get more rows while there is room.
         used: rows that each lane needs for what lies in ``around``; empty before that is known.
+        outer: rows that each lane leaves out at the top, since they say one thing all over
+            ``around``; empty for none.
         around: the stretch that ``used`` was counted in, a little longer than the span then.
         order: which lanes are shown, in which order and in how many rows.
         clock: times are told as wall-clock time.
@@ -46,6 +48,7 @@ class View:
     folds: Mapping[int, Fold] = field(default_factory=dict)
     lines: int = 0
     used: tuple[int, ...] = ()
+    outer: tuple[int, ...] = ()
     around: tuple[int, int] | None = None
     edition: int = 0
     order: LaneOrder = USUAL
@@ -139,7 +142,7 @@ class View:
         view = replace(self, port=then.port.with_cells(self.port.cells), cursor_ns=then.cursor_ns)
         if (then.order, then.folds) != (self.order, self.folds):
             return view
-        return replace(view, row=then.row, used=then.used, around=then.around)
+        return replace(view, row=then.row, used=then.used, outer=then.outer, around=then.around)
 
     @property
     def marked(self) -> tuple[int, int] | None:

@@ -128,7 +128,7 @@ def _with_lanes(document: Document, view: View, wanted: Wanted) -> View:
         return view
     names = lane_names(lane.title for lane in document.lanes)
     made = lanes_as_text.arranged_as(wanted.lanes, names)
-    view = replace(view, folds=made.folds, used=(), around=None)
+    view = replace(view, folds=made.folds, used=(), outer=(), around=None)
     return travel.arranged(document, view, made.order)
 
 
@@ -148,7 +148,8 @@ def _on_lane(document: Document, view: View, wanted: Wanted) -> View:
             lane = place_of(name, places)
             if lane is not None:
                 used[lane] = count
-        view = replace(view, used=tuple(used), around=(low, high))
+        outer = travel.outer_around(document, low, high, here)
+        view = replace(view, used=tuple(used), outer=outer, around=(low, high))
         view = view if here is None else travel.on_lane(document, view, *here)
     return travel.on_row(document, view, view.row)
 

@@ -16,7 +16,8 @@ from whichlayer.tui.carry import opened
 from whichlayer.tui.describe_mark import describe_mark
 from whichlayer.tui.document import Document, open_document
 from whichlayer.tui.instant_lanes import FIRST_ROW, InstantLane
-from whichlayer.tui.travel import rows_of, slice_at, to_slice
+from whichlayer.tui.travel import rows_of, settled, slice_at, to_slice
+from whichlayer.tui.view import View
 
 
 def marked(trace: Trace, times: list[tuple[int, int, str, float]]) -> Trace:
@@ -130,3 +131,21 @@ async def test_the_screen_shows_them(trace: Trace, analysis: Analysis) -> None:
     async with screen_of(traced, replace(analysis, trace=traced)) as (app, _):
         (line,) = (text for text in text_of(app, "timeline") if "instants" in text)
         assert line.replace("instants", "").strip()
+
+
+def test_marks_have_a_row_only_while_one_of_them_is_in_sight(document: Document) -> None:
+    view = settled(document, replace(opened(document, 100), lines=40))
+
+    def shown(at: View) -> list[str]:
+        lanes = [document.lanes[row.lane] for row in rows_of(document, at)]
+        return [lane.title for lane in lanes if lane.group == "instant"]
+
+    both = shown(view)
+    assert both == ["instants", "instants main"]
+    beside = settled(document, view.showing(501_000, 600_000))
+    assert shown(beside) == []
+    for cells in range(1, 60):  # the row comes as soon as the mark does
+        beside = settled(document, beside.panned(-1))
+        inside = beside.port.start_ns <= 500_000 < beside.port.end_ns
+        assert ("instants" in shown(beside)) == inside or not inside, cells
+    assert "instants" in shown(beside)

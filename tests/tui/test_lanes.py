@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from tests.tui.recording import ADD, GEMM, LANES, NCCL, Slice, build_trace, step_slices
 from whichlayer.analysis.trace.columns import Lane
 from whichlayer.analysis.trace.kinds import LaneKind, SliceKind
+from whichlayer.tui.carry import opened
 from whichlayer.tui.dealt_rows import most_lines, shown_rows
 from whichlayer.tui.document import Document, Extent, open_document
 from whichlayer.tui.families import families_of, family_of
@@ -18,7 +19,7 @@ from whichlayer.tui.lane_depths import nesting_without
 from whichlayer.tui.lane_list import list_lanes
 from whichlayer.tui.lanes import FOLDED_ROWS, Fold
 from whichlayer.tui.names import short_of
-from whichlayer.tui.travel import down, on_row, rows_of, settled
+from whichlayer.tui.travel import dealt, down, on_row, on_slice, rows_of, settled
 from whichlayer.tui.view import View
 from whichlayer.tui.viewport import Viewport
 
@@ -337,3 +338,81 @@ def test_kernels_that_copy_are_work_and_name_no_stream() -> None:
 )
 def test_short_names(kind: SliceKind, name: str, short: str | None) -> None:
     assert short_of(kind, name) == (short or name)
+
+
+def frames(*spans: tuple[int, int], again: tuple[tuple[int, int], ...] = ()) -> Document:
+    """A thread of Python frames within each other, from the outermost in, and short ones inside."""
+    slices: list[Slice] = [
+        (0, SliceKind.PYTHON, f"a.py({i}): f{i}", low, high, i, -1)
+        for i, (low, high) in enumerate(spans)
+    ]
+    slices += [
+        (0, SliceKind.PYTHON, f"a.py({i}): f{i}", low + i, high - i, i, -1)
+        for low, high in again
+        for i in range(len(spans))
+    ]
+    low, high = spans[-1]
+    step = (high - low) // 8
+    slices += [
+        (
+            0,
+            SliceKind.PYTHON,
+            "b.py(1): g",
+            low + i * step,
+            low + (i + 1) * step - 1,
+            len(spans),
+            -1,
+        )
+        for i in range(8)
+    ]
+    return open_document(build_trace(slices, (Lane(1, 2, LaneKind.CPU_THREAD, name="t"),)))
+
+
+def depths(document: Document, view: View) -> list[int]:
+    return [row.depth for row in rows_of(document, view) if not row.part]
+
+
+def test_of_frames_that_fill_the_view_the_innermost_is_shown_alone() -> None:
+    document = frames((0, 10_000), (0, 10_000), (100, 9_900), (1_000, 5_000))
+    lane = document.lanes[0]
+    assert lane.outer_rows(0, 10_000) == max(2 - lane.first_row, 0)
+    assert lane.outer_rows(2_000, 4_000) == max(3 - lane.first_row, 0)
+    whole = settled(document, replace(opened(document, 100), lines=9))
+    assert depths(document, whole)[-1] == 4
+    waits = frames((0, 10_000), (0, 10_000), (0, 10_000)).lanes[0]
+    assert waits.outer_rows(4_000, 4_100) + waits.first_row <= 3
+
+
+def test_outer_frames_can_still_be_gone_to_and_unfolded() -> None:
+    spans = [(i, 90_000 - i) for i in range(6)]
+    document = frames(*spans, again=((91_000, 92_000), (93_000, 94_000)))
+    view = settled(document, replace(opened(document, 100), lines=12))
+    # The row that the cursor is on stays.
+    assert depths(document, settled(document, view.showing(30_000, 30_100)))[0] == 0
+    view = dealt(document, view.showing(30_000, 30_100), None)
+    lane = document.lanes[0]
+    hidden = lane.first_row + lane.outer_rows(30_000, 30_100)
+    assert lane.first_row == 0 and min(depths(document, view)) == hidden > 2
+    gone = on_slice(document, view, int(lane.row(2).slices[0]))
+    assert rows_of(document, gone)[gone.row].depth == 2
+    assert min(depths(document, gone)) == 2
+    unfolded = replace(view, folds={0: Fold.ALL})
+    assert depths(document, unfolded) == list(range(lane.depth))
+
+
+@given(st.lists(st.integers(0, 40), min_size=1, max_size=6), st.integers(0, 9_000),
+       st.integers(1, 9_000), st.integers(1, 20))  # fmt: skip
+def test_whatever_is_left_out_is_counted(cuts: list[int], low: int, span: int, lines: int) -> None:
+    spans, at = [], 0
+    for cut in cuts:
+        at += cut
+        spans.append((at, 10_000 - at))
+    document = frames(*spans)
+    view = settled(document, replace(opened(document, 50), lines=lines))
+    view = settled(document, view.showing(low, low + span))
+    rows = [row for row in rows_of(document, view) if not row.part]
+    assert (
+        rows
+        and len(rows) + sum(row.hidden for row in rows_of(document, view))
+        == document.lanes[0].depth
+    )

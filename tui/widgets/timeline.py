@@ -388,4 +388,4 @@ class Timeline(RowsPane, can_focus=True):
 
 def _listed_by(view: View) -> tuple[object, ...]:
     """What the list of lines depends on."""
-    return view.folds, view.lines, view.used, view.order
+    return view.folds, view.lines, view.used, view.outer, view.order
