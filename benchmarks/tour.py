@@ -1,7 +1,7 @@
 """Count what a tour of traces writes: ``python -m benchmarks.tour FILE... --size 120x40``.
 
 On a pseudo-terminal with 256 colours. Once the verdict is there the same keys are pressed on every
-trace, each when nothing came for a while: whole repaints (Ctrl-L) of several views, zooms, pans and
+trace, each once the frame of the one before has come and nothing after it for a while: whole repaints (Ctrl-L) of several views, zooms, pans and
 jumps; moves of the cursor, by whether the region pane says the same after them; sheets that are
 opened and closed; at last nothing is pressed for some seconds. Needs pyte, of the test extra.
 """
@@ -25,17 +25,21 @@ from benchmarks.terminal import Terminal
 
 _READY = re.compile(rb"\xe2\x97\x8f ready")
 _NEVER = re.compile(rb"(?!)")
+_ANYTHING = re.compile(rb".", re.DOTALL)
 
 #: Keys that show another view, and what is drawn anew in between.
 VIEWS = ("w", "w", "d", "]", "}", "F", "f", "s", ">", "a")
 _REDRAW, _ESCAPE = "\x0c", "\x1b"
-MOVES = ("l",) * 6 + ("L", "h", "H", "j", "k")
+MOVES = ("l",) * 6 + ("L", "h", "H", "j", "j", "k", "k")
 
 #: Keys before the moves: the whole window, a gap that fills the view, the smallest kernels.
 STAGES = ("f", "]F", "f.Fssss")
 
 #: Keys that open a sheet; escape closes it.
 SHEETS = ("?", "A", "I", "K", "@", "o", "!", ":", "D")
+
+#: So long a key may have no effect before it is taken to have none.
+_EFFECT_S = 2.0
 
 #: Nothing is pressed for so long at the end.
 _IDLE_S = 4.0
@@ -106,6 +110,7 @@ def pressed(terminal: Terminal, key: str, quiet_s: float) -> int:
     """How many bytes a key makes the program write."""
     before = terminal.written
     terminal.send(key.encode())
+    terminal.wait_for(_ANYTHING, _EFFECT_S, fresh=True)
     settle(terminal, quiet_s)
     return terminal.written - before
 

@@ -30,6 +30,9 @@ Bool = NDArray[np.bool_]
 #: Added to the style code of an underlined cell; of a cell of the joining line.
 UNDERLINED, JOINED = 1 << 20, 1 << 21
 
+#: So many slices of a row are marked even where it shows no others.
+_FEW = 8
+
 _PER_FAMILY = bar_code(1, 0) - bar_code(0, 0)
 
 
@@ -147,21 +150,39 @@ def laid(painted: Painted, marks: LineMarks) -> Painted:
 
 
 def _members(chain: Chain, sight: InSight, here: int) -> dict[int, LineMarks]:
-    """The cells of all slices of the chain, and of what was started inside the one at the cursor."""
-    related = np.unique(
-        np.concatenate(([link.row for link in chain.links], chain.started)).astype(np.int64)
-    )
-    related = related[related != here]
+    """The cells of all slices of the chain, and of what was started inside the one at the cursor.
+
+    Of a row that is several lines high they are marked on the first, which says what its bars are.
+    """
+    links = np.array([link.row for link in chain.links], np.int64)
+    related = np.unique(np.concatenate((links, chain.started)).astype(np.int64))
+    links, related = links[links != here], related[related != here]
     found: dict[int, LineMarks] = {}
+    above: Row | None = None
     for line, row in zip(sight.lines, sight.rows, strict=True):
-        if isinstance(row, CounterRow | InstantRow) or not len(row):
+        if row is above or isinstance(row, CounterRow | InstantRow) or not len(row):
             continue
-        places = np.minimum(np.searchsorted(row.slices, related), len(row) - 1)
-        places = places[row.slices[places] == related]
+        above = row
+        places = _places_of(row, related)
+        if len(places) > _FEW and _are_all_in_sight(row, places, sight.port):
+            places = _places_of(row, np.unique(links))  # what all are tells nothing of any
         cells = _cells_of(row, places, sight.port) if len(places) else None
         if cells is not None:
             found[line] = LineMarks(cells)
     return found
+
+
+def _places_of(row: Row, slices: NDArray[np.int64]) -> NDArray[np.intp]:
+    """Where some slices stand in a row: those of them that do."""
+    places = np.minimum(np.searchsorted(row.slices, slices), len(row) - 1)
+    return np.asarray(places[row.slices[places] == slices])
+
+
+def _are_all_in_sight(row: Row, places: NDArray[np.intp], port: Viewport) -> bool:
+    """Whether a row shows no other slices than these."""
+    shown = (row.start_ns < port.end_ns) & (row.end_ns > port.start_ns)
+    shown[places] = False
+    return not shown.any()
 
 
 def _joined_pair(chain: Chain) -> tuple[Link, ...]:

@@ -120,6 +120,27 @@ def test_what_is_out_of_sight_is_told_at_the_edge_that_it_lies_beyond() -> None:
     assert below[1].crosses == {16: "▼"}
 
 
+def test_what_a_slice_started_is_marked_on_the_first_line_of_a_row_and_not_where_it_is_all() -> (
+    None
+):
+    count = 20
+    start = np.arange(count) + 5
+    row = Row(np.arange(count, dtype=np.int32), start, start + 1, np.zeros(count, np.uint8))
+
+    def marked(started: int) -> dict[int, list[int]]:
+        chain = Chain((Link("kernel", 0), Link("step", 99)), 1, np.arange(started, dtype=np.int32))
+        in_sight = InSight([3, 4, 5], [row, row, row], PORT, np.ones((3, 30), np.bool_))
+        marks = chain_marks(chain, in_sight, 99, {})
+        return {
+            y: np.flatnonzero(one.cells).tolist()
+            for y, one in marks.items()
+            if one.cells is not None
+        }
+
+    assert marked(19) == {3: list(range(5, 24))}
+    assert marked(20) == {3: [5]}, "the chain alone: all of them tell nothing of any"
+
+
 def text_of(marks: dict[int, LineMarks], line: int) -> str:
     return "".join(marks[line].joins.get(cell, " ") for cell in range(30)).strip()
 
