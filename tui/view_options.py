@@ -45,7 +45,9 @@ def add_view_options(parser: Parser) -> None:
     add("--queue", action="store_true", help="lanes of launches: how many wait, and how late")
     add("--group-by", choices=GROUPINGS, help="what a row of the kernel table is")
     add("--sort", choices=SORTS, help="the column that the kernel table is sorted by")
-    add("--heat-rows", choices=HEAT_ROWS, help="what a row of the heatmap is; ranks are of a folder")
+    add(
+        "--heat-rows", choices=HEAT_ROWS, help="what a row of the heatmap is; ranks are of a folder"
+    )
     add("--only", choices=PARTS, help="this part on the whole screen")
     add("--rows-for", type=parse_rows_for, metavar="A:B[,LANE=N]",
         help="the stretch that lanes have rows for, where that is not the one in sight")  # fmt: skip
