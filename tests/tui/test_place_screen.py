@@ -117,7 +117,7 @@ async def test_a_wrong_place_is_told_while_typing_and_moves_nothing(screen: Scre
     assert app.prompt is not None
     assert "5s is outside the recording" in app.prompt.render_line(0).text
     await press(screen, "enter")
-    assert said(app) == "5s is outside the recording"
+    assert said(app) == "5s is outside the recording: 0 ms to 3 ms"
     assert view_of(app) == before
     await press(screen, "g", "enter")
     assert view_of(app) == before
