@@ -140,7 +140,7 @@ def state(app: WhichlayerApp, folder: Path) -> dict[str, object]:
         "anchor": view.anchor_ns,
         "folds": dict(view.folds),
         "order": view.order,
-        "rows": len(travel.rows_of(document, view)),
+        "rows": [document.lanes[row.lane].title for row in travel.rows_of(document, view)],
         "clock or said": (view.clock, first.query_one(Footer).said),
         "said": first.query_one(Footer).said,
         "prompt": app.prompt is not None,
