@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from rich.segment import Segment
 
 from whichlayer.tui.lanes import ShownLane, ShownRow
@@ -61,19 +59,3 @@ def label_of(
         more, room = "", cells - 2
     text = f"{'▸' if chosen else ' '}{shortened(_cut(title, room), room)}{more} "
     return Segment(text, palette.accent if chosen else palette.dim)
-
-
-def with_beyond(label: Segment, texts: Sequence[str]) -> Segment:
-    """A label that tells at its right end what lies beyond the edge; of the texts one that fits.
-
-    Args:
-        label: what it says besides.
-        texts: from the longest to the shortest; of the last one there is always room for one cell.
-    """
-    cells = len(label.text)
-    said = label.text.rstrip()
-    for text in texts:
-        room = cells - 1 - len(text)
-        if len(said) < room or (room > 0 and not said.strip()):
-            return Segment(f"{said:<{room}}{text} ", label.style)
-    return Segment(f"{label.text[: max(cells - 2, 0)]}{texts[-1]} "[:cells], label.style)

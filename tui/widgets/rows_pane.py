@@ -6,6 +6,7 @@ from whichlayer.tui.document import Document
 from whichlayer.tui.lanes import ShownLane, ShownRow
 from whichlayer.tui.messages import LaneFolded, LaneMenuAsked
 from whichlayer.tui.raster import Row
+from whichlayer.tui.row_edges import edge_texts
 from whichlayer.tui.view import View
 from whichlayer.tui.widgets.time_pane import TimePane
 
@@ -90,9 +91,23 @@ class RowsPane(TimePane):
         row = self.line_at(y)
         return row if 0 <= row < len(self.rows) else -1
 
+    def edge(self, line: int) -> tuple[str, ...]:
+        """What a line at an edge says of the rows out of sight there; empty for all others."""
+        height, pinned = self.size.height, self.pinned_lines
+        if height <= pinned + 1:
+            return ()
+        if line == self.top + height - 1:
+            return edge_texts(self.rows, line + 1, len(self.rows), "▼")
+        if self.top and line == self.top + pinned:
+            return edge_texts(self.rows, pinned, line, "▲")
+        return ()
+
     def label_clicked(self, y: int) -> None:
-        """Fold the lane."""
-        if self.view is not None:
+        """Scroll where the label says that rows are out of sight, else fold the lane."""
+        if edge := self.edge(self.line_at(y)):
+            half = max(self.size.height // 2, 1)
+            self.scroll_rows(half if edge[-1] == "▼" else -half)
+        elif self.view is not None:
             self.post_message(LaneFolded(self.rows[self.line_at(y)].lane, self.view.edition))
 
     def label_menu(self, y: int) -> None:

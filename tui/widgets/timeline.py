@@ -25,7 +25,7 @@ from whichlayer.tui.chain_marks import (
 from whichlayer.tui.deferred import Deferred
 from whichlayer.tui.document import Document
 from whichlayer.tui.frame import Frame, draw_frame
-from whichlayer.tui.frame_labels import label_of, with_beyond
+from whichlayer.tui.frame_labels import label_of
 from whichlayer.tui.frame_lit import Lit
 from whichlayer.tui.frame_marks import (
     Stretch,
@@ -38,6 +38,7 @@ from whichlayer.tui.frame_search import Stack
 from whichlayer.tui.frame_strips import Strips
 from whichlayer.tui.messages import TimelineResized
 from whichlayer.tui.palette import BLANK
+from whichlayer.tui.row_edges import with_edge
 from whichlayer.tui.slots import ColourBy
 from whichlayer.tui.travel import rows_of
 from whichlayer.tui.view import View
@@ -62,7 +63,9 @@ class Timeline(RowsPane, can_focus=True):
         "Each row is a stream, or a depth of calls on a thread. A bar is one slice; where "
         "slices are narrower than a column, the height tells how busy it is, in the colour of "
         "what takes most of it. Without colours, with sixteen or in ASCII a letter begins what has "
-        "no name (K lists them), a capital where half of the cell or more is busy."
+        "no name (K lists them), a capital where half of the cell or more is busy. +3 beside a label: "
+        "so many rows of the lane are folded away; ▲ and ▼: so many rows are out of sight above and "
+        "below, a click on that label scrolls to them."
     )
 
     def __init__(self, *, id: str | None = None) -> None:
@@ -356,7 +359,10 @@ class Timeline(RowsPane, can_focus=True):
 
     def _label(self, index: int, view: View, marks: LineMarks | None) -> Segment:
         beyond = () if marks is None else marks.beyond
-        key = (index, index == view.row, self.label_cells, beyond)
+        edge = self.edge(index)
+        # What of the chain is there is told first, as far as there is room for its words.
+        texts = (*beyond[:-1], *edge) if edge else beyond
+        key = (index, index == view.row, self.label_cells, texts)
         if key not in self._labels:
             assert self.document is not None
             shown = self.rows[index]
@@ -364,8 +370,8 @@ class Timeline(RowsPane, can_focus=True):
                 shown, self.document.lanes[shown.lane], self.label_cells, self.palette,
                 pinned=shown.lane in view.order.pinned, chosen=index == view.row,
             )  # fmt: skip
-            if beyond:
-                self._labels[key] = with_beyond(self._labels[key], beyond)
+            if texts:
+                self._labels[key] = with_edge(self._labels[key], texts)
         return self._labels[key]
 
     def _list_rows(self) -> None:
