@@ -224,6 +224,10 @@ def _join(
         End(y - skipped if y >= 0 else y, *_cells(one, sight.port))
         for y, one in ((launch_y, launch), (work_y, work))
     ]
+    if ends[0].last < 0:  # what is at the edge of its row now is another call
+        texts = [f"◀ {text}" for text in texts]
+    elif ends[0].first >= sight.port.cells:
+        texts = [f"{text} ▶" for text in texts]
     ink = line_between(ends[0], ends[1], sight.idle[skipped:], texts)
     _put(found, sight, ink, skipped)
 

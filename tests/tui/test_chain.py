@@ -152,6 +152,13 @@ def test_a_launch_that_is_folded_away_is_told_beside_the_work_and_joined_to_noth
     assert not any(one.crosses or one.beyond for one in marks.values())
 
 
+def test_a_launch_before_what_is_in_sight_is_told_to_lie_there() -> None:
+    places = {5: PLACES[5], 9: Placed(-9, -3, (2,))}
+    marks = chain_marks(CHAIN, sight(), 5, places, ("9 µs",))
+    assert marks[2].crosses == {0: "◀", 16: "┘"}
+    assert "◀ 9 µs" in "".join(marks[2].joins.get(cell, " ") for cell in range(30))
+
+
 def test_a_launch_of_a_hidden_lane_is_told_beside_the_work_and_joined_to_nothing() -> None:
     marks = chain_marks(CHAIN, sight(), 5, {5: Placed(25, 28, (0,))}, ("9 µs", "9"))
     assert text_of(marks, 0) == "9 µs · launch hidden"

@@ -196,6 +196,28 @@ async def test_each_move_of_the_cursor_keeps_its_bound_on_a_crowded_screen_too(
         assert same or other
 
 
+@pytest.mark.parametrize("size", [MEDIUM, LARGE])
+async def test_a_cursor_move_that_changes_the_chain_draws_it_anew_in_few_bytes(
+    trace: Trace, analysis: Analysis, size: tuple[int, int]
+) -> None:
+    app = WrittenApp(
+        ReadyLoader("a.json", Options(), lambda p, progress: trace, lambda t, o: analysis)
+    )
+    async with app.run_test(size=size) as pilot:
+        await pilot.pause()
+        await pilot.press("home", "full_stop")
+        await pilot.pause()
+        costs = []
+        for key in ("full_stop", "comma", "full_stop", "backspace", "backspace", "backslash"):
+            app.sent, port = 0, view_of(app).port
+            await pilot.press(key)
+            await pilot.pause()
+            assert any("▲" in line for line in text_of(app, "timeline")), "a chain is drawn"
+            if view_of(app).port == port:  # else all of it is another picture
+                costs.append(app.sent)
+        assert len(costs) >= 4 and 0 < min(costs) and max(costs) <= 4_000, costs
+
+
 @pytest.mark.parametrize(("size", "most"), [(MEDIUM, 24_000), (LARGE, 45_000)])
 async def test_sheets_come_and_go_within_the_budget_of_a_frame(
     crowded: tuple[Trace, Analysis], size: tuple[int, int], most: int
