@@ -76,7 +76,9 @@ class Arranging(KeyActions):
         rows = tall = None
         if document is not None and document.is_whole:
             rows, tall = travel.most_rows(document), travel.tallest(document)
-        arranged = self.sized(arrangement_for(width, height, rows, tall), height)
+        analysis = None if document is None else document.analysis
+        has_gpu = analysis is None or bool(analysis.devices)
+        arranged = self.sized(arrangement_for(width, height, rows, tall, has_gpu), height)
         if arranged != self._arranged:
             self._arranged = arranged
             if self._has_panes:

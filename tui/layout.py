@@ -48,7 +48,11 @@ class Arrangement:
 
 
 def arrangement_for(
-    width: int, height: int, rows: int | None = None, tall: int | None = None
+    width: int,
+    height: int,
+    rows: int | None = None,
+    tall: int | None = None,
+    has_gpu: bool = True,
 ) -> Arrangement:
     """The layout for a terminal of ``width`` times ``height`` cells.
 
@@ -57,6 +61,7 @@ def arrangement_for(
         height: of the terminal.
         rows: lines that the timeline needs; panels get what it leaves.
         tall: the most lines that it makes use of, with rows that are several lines high.
+        has_gpu: without work of a GPU, gaps and kernels are tabs that have nothing to tell.
     """
     places: tuple[tuple[str, ...], ...]
     if width < MEDIUM:
@@ -66,6 +71,8 @@ def arrangement_for(
     else:
         label = 24 if width >= _WIDEST else 20
         places = (("gaps",), ("findings",), ("kernels",), ("region",))
+    if not has_gpu and width >= MEDIUM:
+        places = (("findings", "gaps", "kernels"), ("region",))
     panel_lines = max(height * 3 // 8, 6)
     if height < 16:
         panel_lines = max(height - 10, 0)
@@ -73,6 +80,8 @@ def arrangement_for(
         room = height - _OTHER_LINES
         # Panels with room for what they say come before high rows; what these leave is theirs too.
         ample = max(height // 2, min(height * 5 // 8, _AMPLE_LINES))
+        if not has_gpu:  # then there is little to say of what is recorded, and more to see
+            ample = height // 3
         timeline = max(rows, _LEAST_ROWS, min(tall or rows, room - ample))
         panel_lines = max(room - timeline, panel_lines)
     return Arrangement(label, panel_lines, places)

@@ -19,11 +19,12 @@ from whichlayer.tui.widgets.timeline import Timeline
 HUGE = (250, 70)
 
 
-@given(st.integers(1, 300), st.integers(1, 120), st.integers(1, 200), st.integers(0, 400))
+@given(st.integers(1, 300), st.integers(1, 120), st.integers(1, 200), st.integers(0, 400),
+       st.booleans())  # fmt: skip
 def test_panels_and_timeline_share_the_height(
-    width: int, height: int, rows: int, more: int
+    width: int, height: int, rows: int, more: int, has_gpu: bool
 ) -> None:
-    arranged = arrangement_for(width, height, rows, rows + more)
+    arranged = arrangement_for(width, height, rows, rows + more, has_gpu)
     assert 0 <= arranged.panel_lines <= height
     assert sorted(name for place in arranged.places for name in place) == sorted(PANELS)
     left = height - 6 - arranged.panel_lines
@@ -53,6 +54,20 @@ async def test_high_panels_stand_above_one_another_and_leave_their_width(
         assert app.query_one("#kernels").region.x == findings.region.right
         heading = text_of(app, "kernels")[0]
         assert "a call" in heading
+
+
+@pytest.mark.parametrize("size", [(250, 70), (200, 50), (120, 40)])
+async def test_without_a_gpu_what_is_there_has_the_room(
+    size: tuple[int, int], trace: Trace, analysis: Analysis
+) -> None:
+    without = replace(analysis, devices=(), segments=(), kernels=())
+    async with screen_of(trace, without, size) as (app, pilot):
+        shown = [name for name in PANELS if app.query_one(f"#{name}").display]
+        assert shown == ["findings", "region"]
+        assert app.query_one("#region").region.right == size[0]
+        app.bring_to_front("kernels")
+        await pilot.pause()
+        assert app.query_one("#kernels").display and app.query_one("#region").display
 
 
 async def test_findings_say_what_to_do_where_there_is_room(
