@@ -23,7 +23,7 @@ class Column:
 
 def columns_of(text: str) -> int:
     """How many terminal cells a text takes: wide characters two, combining ones none."""
-    return sum(_cells(character) for character in text)
+    return len(text) if text.isascii() else sum(map(_cells, text))
 
 
 def fit(text: str, width: int) -> str:
@@ -60,14 +60,18 @@ def wrap(text: str, first: str = "", rest: str | None = None) -> list[str]:
     """
     rest = " " * columns_of(first) if rest is None else rest
     lines, line, empty = [], first, True
-    widest_word = COLUMNS - max(columns_of(first), columns_of(rest))
+    used, indented = columns_of(first), columns_of(rest)
+    widest_word = COLUMNS - max(used, indented)
     for word in filter(None, together(" ".join(clean(text).split())).split(" ")):
         for piece in _pieces(word, widest_word):
-            joined = line + ("" if empty else " ") + piece
-            if columns_of(joined) > COLUMNS and not empty:
+            width = columns_of(piece)
+            if used + width + (not empty) > COLUMNS and not empty:
                 lines.append(line)
-                joined = rest + piece
-            line, empty = joined, False
+                line, used = rest + piece, indented + width
+            else:
+                line += piece if empty else f" {piece}"
+                used += width + (not empty)
+            empty = False
     return [apart(line) for line in (*lines, line.rstrip())]
 
 
@@ -94,6 +98,8 @@ def _cell(column: Column, text: str) -> str:
 
 def _pieces(word: str, width: int) -> list[str]:
     """A word cut where it is wider than a line."""
+    if columns_of(word) <= width:
+        return [word]
     pieces, piece, used = [], "", 0
     for character in word:
         cells = _cells(character)
