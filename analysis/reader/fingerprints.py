@@ -6,6 +6,7 @@ A fingerprint tells which known text a stretch may be; then the two are compared
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -40,9 +41,7 @@ class Known:
         self.width = width
         self.count = 0
         words = width // _EIGHT
-        #: What is left of a window, by the length of the text in it.
-        filled = np.tri(width + 1, width, -1, np.uint8) * np.uint8(255)
-        self._masks: UInt64 = filled.view("<u8")
+        self._masks = _masks(width)
         self._words: UInt64 = np.zeros((0, words), np.uint64)
         self._length: Int64 = np.zeros(0, np.int64)
         self._number: Int32 = np.zeros(0, np.int32)
@@ -78,6 +77,15 @@ class Known:
         at[at == self.count] = 0
         same = (self._words.take(at, axis=0) == words).all(1) & (self._length[at] == length)
         return np.where(same, self._number[at], np.int32(_NONE))
+
+
+@lru_cache(len(WIDTHS))
+def _masks(width: int) -> UInt64:
+    """What is left of a window of so many bytes, by the length of the text in it."""
+    filled = np.tri(width + 1, width, -1, np.uint8) * np.uint8(255)
+    masks: UInt64 = filled.view("<u8")
+    masks.flags.writeable = False
+    return masks
 
 
 def _fingerprints(words: UInt64) -> UInt64:

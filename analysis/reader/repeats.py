@@ -61,8 +61,8 @@ class RepeatedKeys:
         return end
 
     def _object(self, pairs: list[tuple[str, Any]]) -> None:
-        names = [name for name, _ in pairs]
-        if len(set(names)) < len(names):
+        if len(dict(pairs)) < len(pairs):
+            names = [name for name, _ in pairs]
             self._name = next(name for name in names if names.count(name) > 1)
 
 
