@@ -33,6 +33,9 @@ from whichlayer.analysis.trace.columns import Trace
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
+#: Less text leaves little behind, and all that the process has freed is looked through to find it.
+_LARGE = 1 << 24
+
 
 def read_chrome_json(
     source: TraceSource,
@@ -53,10 +56,13 @@ def read_chrome_json(
     """
     collector = Collector()
     read = collect_events(source, collector, report, limits, cores)
-    give_back_freed_memory()
+    large = read.size >= _LARGE
+    if large:
+        give_back_freed_memory()
     recording = collector.recording(source, read.header, read.warnings)
     del collector
-    give_back_freed_memory()
+    if large:
+        give_back_freed_memory()
     return by_appearance(assemble(recording))
 
 
