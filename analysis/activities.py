@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from whichlayer.analysis.among import among
 from whichlayer.analysis.states import Role
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import GPU_WORK, SliceKind
@@ -66,7 +67,7 @@ def role_of(kind: int, name: str) -> Role:
 
 def collect_activities(trace: Trace) -> tuple[Activities, ...]:
     """The activities of every device that has any, by device number."""
-    rows = np.flatnonzero(np.isin(trace.kind, GPU_WORK) & ~trace.stray)
+    rows = np.flatnonzero(among(trace.kind, GPU_WORK) & ~trace.stray)
     if not len(rows):
         return ()
     device_of_lane = np.array([lane.device for lane in trace.lanes], np.int64)

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from whichlayer.analysis.among import among
 from whichlayer.analysis.findings.where import where_of
 from whichlayer.analysis.gaps.blocking import BlockingCopy, blocking_copies, cause_of_copy
 from whichlayer.analysis.gaps.catalogue import cause_code, cause_ids, cause_rules
@@ -138,7 +139,7 @@ def _transfer_codes(analysis: Analysis, blocking: dict[int, BlockingCopy]) -> In
     code[activities.role == Role.COMM] = cause_code("exposed-comm")
     copies = np.flatnonzero(activities.role == Role.COPY)
     rows = activities.row[copies]
-    blocks = np.isin(trace.launch[rows], np.array([*blocking], np.int64))
+    blocks = among(trace.launch[rows], np.array([*blocking], np.int64))
     copies, rows = copies[~blocks], rows[~blocks]
     names, first, inverse = np.unique(trace.name_id[rows], return_index=True, return_inverse=True)
     told = [cause_code(cause_of_copy(trace, {}, int(rows[i]), -1)) for i in first.tolist()]
@@ -212,7 +213,7 @@ def _covered(
         time_ns=free.total,
         charged_ns=whole.total - free.total,
         events=len(distinct),
-        covered_events=int((~np.isin(distinct, blamed)).sum()),
+        covered_events=int((~among(distinct, blamed)).sum()),
         busy_ns=intersect(free, busy).total,
         rest=_owner_of(analysis, subtract(free, busy)),
         row=int(row[int(part.argmax())]),

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-import numpy as np
-
+from whichlayer.analysis.among import among
 from whichlayer.analysis.gaps.lost_work import lost_pieces
 from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.quality.effects import doubts
@@ -181,7 +180,7 @@ def _may_hide(analysis: Analysis, rule: str, untold: Untold) -> bool:
     least *= analysis.budget.total_ns
     gaps = analysis.gaps
     mine = [at for at, name in enumerate(gaps.rule_ids) if name == rule]
-    here = np.isin(gaps.cause, mine)
+    here = among(gaps.cause, mine)
     known = int((gaps.end_ns - gaps.start_ns)[here].sum())
     known += sum(group.lost_ns for group in analysis.kernels if group.rule == rule)
     return untold.total_ns >= least or known < least <= known + untold.total_ns

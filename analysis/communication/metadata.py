@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from whichlayer.analysis.among import among
 from whichlayer.analysis.communication import collective_kinds as kinds
 from whichlayer.analysis.errors import TraceError
 from whichlayer.analysis.kernels.calls import MAX_ELEMENTS, OpCall
@@ -171,10 +172,10 @@ def _around(trace: Trace, launch: Int32) -> tuple[Int32, Int32, Int32]:
         if not there.any():
             break
         name = trace.name_id[at]
-        is_description = there & np.isin(name, describes)
+        is_description = there & among(name, describes)
         is_operator = there & ~is_description & (trace.kind[at] == SliceKind.CPU_OP)
         for place, mask in zip(
-            found, (is_description, there & np.isin(name, annotates), is_operator), strict=True
+            found, (is_description, there & among(name, annotates), is_operator), strict=True
         ):
             place[mask & (place < 0)] = at[mask & (place < 0)]
         at = np.where(there, trace.parent[at], -1)
@@ -184,9 +185,7 @@ def _around(trace: Trace, launch: Int32) -> tuple[Int32, Int32, Int32]:
 def _named(trace: Trace, launch: Int32) -> tuple[Int32, Int32]:
     """The numbers of the names that describe and that annotate collectives."""
     lanes = np.unique(trace.lane_id[launch[launch >= 0]])
-    cpu = np.isin(trace.lane_id, lanes) & np.isin(
-        trace.kind, (SliceKind.CPU_OP, SliceKind.ANNOTATION)
-    )
+    cpu = among(trace.lane_id, lanes) & among(trace.kind, (SliceKind.CPU_OP, SliceKind.ANNOTATION))
     names = np.unique(trace.name_id[cpu]).tolist()
     describes = [i for i in names if trace.strings[i] == _DESCRIBES]
     annotates = [i for i in names if _ANNOTATES.match(trace.strings[i])]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from whichlayer.analysis.among import among
 from whichlayer.analysis.gaps.causes.recompile import marks
 from whichlayer.analysis.gaps.remembered import once_per_trace
 from whichlayer.analysis.intervals import Intervals, union
@@ -43,7 +44,7 @@ def compiles_of(analysis: Analysis) -> Compiles:
 
 @once_per_trace
 def _compiling(trace: Trace) -> Intervals:
-    host = np.isin(trace.kind, (SliceKind.PYTHON, SliceKind.ANNOTATION, SliceKind.CPU_OP))
+    host = among(trace.kind, (SliceKind.PYTHON, SliceKind.ANNOTATION, SliceKind.CPU_OP))
     pairs = np.unique(trace.name_id[host].astype(np.int64) * 16 + trace.kind[host])
     told = [
         pair
@@ -52,5 +53,5 @@ def _compiling(trace: Trace) -> Intervals:
     ]
     if not told:
         return union(np.empty(0, np.int64), np.empty(0, np.int64))
-    rows = np.flatnonzero(np.isin(trace.name_id.astype(np.int64) * 16 + trace.kind, told))
+    rows = np.flatnonzero(among(trace.name_id.astype(np.int64) * 16 + trace.kind, told))
     return union(trace.start_ns[rows], trace.end_ns[rows])

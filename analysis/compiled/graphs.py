@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from whichlayer.analysis.among import among
 from whichlayer.analysis.findings.where import where_of
 from whichlayer.analysis.gaps.graph_breaks import graph_rows, region_of
 from whichlayer.analysis.gaps.remembered import once_per_trace
@@ -58,7 +59,7 @@ def compiled_rows(trace: Trace) -> NDArray[np.intp]:
     """The slices within which compiled code ran, outermost first on each thread."""
     ids = [i for i, name in enumerate(trace.strings) if name == _BACKWARD]
     host = (trace.kind == SliceKind.CPU_OP) | (trace.kind == SliceKind.ANNOTATION)
-    backward = np.flatnonzero(np.isin(trace.name_id, ids) & host) if ids else np.empty(0, np.intp)
+    backward = np.flatnonzero(among(trace.name_id, ids) & host) if ids else np.empty(0, np.intp)
     return np.union1d(graph_rows(trace), backward)
 
 

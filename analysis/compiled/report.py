@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from whichlayer.analysis.among import among
 from whichlayer.analysis.compiled.breaks import RECORD_BREAKS, GraphBreak, break_list, unproven
 from whichlayer.analysis.compiled.compiles import Compiles, compiles_of
 from whichlayer.analysis.compiled.graphs import (
@@ -113,7 +114,7 @@ def _by_graph(analysis: Analysis, launches: NDArray[np.int64]) -> NDArray[np.boo
     ids = [i for i, name in enumerate(analysis.trace.strings) if "GraphLaunch" in name[:40]]
     if not ids:
         return np.zeros(len(launches), np.bool_)
-    named = np.isin(analysis.trace.name_id[np.maximum(launches, 0)], ids)
+    named = among(analysis.trace.name_id[np.maximum(launches, 0)], ids)
     return named & (launches >= 0)
 
 

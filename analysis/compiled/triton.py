@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from whichlayer.analysis.among import among
 from whichlayer.analysis.compiled.fused import family_of, fused_operators
 from whichlayer.analysis.results import Analysis, KernelGroup
 
@@ -56,7 +57,7 @@ def triton_kernels(analysis: Analysis) -> tuple[TritonKernel, ...]:
         return ()
     operator = dict.fromkeys(np.concatenate([group.rows[:1] for group in groups]).tolist(), -1)
     activities = analysis.activities
-    chosen = np.flatnonzero(np.isin(activities.row, list(operator)))
+    chosen = np.flatnonzero(among(activities.row, list(operator)))
     for row, op in zip(
         activities.row[chosen].tolist(), activities.op_row[chosen].tolist(), strict=True
     ):

@@ -16,6 +16,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from whichlayer.analysis.among import among
 from whichlayer.analysis.compiled.fused import fused_operators
 from whichlayer.analysis.compiled.graphs import graph_of
 from whichlayer.analysis.kernels.names import family
@@ -174,7 +175,7 @@ def _origins(trace: Trace, launch: Int64, graph: Int64) -> Int64:
     ids = [i for i, name in enumerate(trace.strings) if "GraphLaunch" in name[:40]]
     hidden = launch < 0
     if ids:
-        hidden |= np.isin(trace.name_id[np.maximum(launch, 0)], ids)
+        hidden |= among(trace.name_id[np.maximum(launch, 0)], ids)
     return np.where(hidden, 2, np.where(graph >= 0, 1, 0)).astype(np.int64)
 
 

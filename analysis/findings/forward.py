@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from whichlayer.analysis.among import among
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import SliceKind
 
@@ -116,7 +117,7 @@ def _arrows(trace: Trace) -> _Arrows:
 def _join_ends(trace: Trace) -> _Arrows:
     flows = trace.flows
     names = [i for i, text in enumerate(trace.strings) if text in ("fwdbwd", "forward_backward")]
-    mine = np.isin(flows.category_id, names)
+    mine = among(flows.category_id, names)
     starts = np.flatnonzero(mine & (flows.phase == _START))
     ends = np.flatnonzero(mine & (flows.phase == _FINISH))
     starts = starts[np.argsort(flows.id[starts], kind="stable")]

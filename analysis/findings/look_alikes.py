@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from whichlayer.analysis.among import among
 from whichlayer.analysis.findings.where import holds_stacks
 from whichlayer.analysis.gaps.causes import gc_pause
 from whichlayer.analysis.gaps.silent import is_silent
@@ -62,7 +63,7 @@ def _collects(analysis: Analysis) -> bool:
     names = [
         i for i, text in enumerate(trace.strings) if gc_pause.marks(text, SliceKind.PYTHON, "")
     ]
-    rows = np.flatnonzero(np.isin(trace.name_id, names)) if names else np.empty(0, np.intp)
+    rows = np.flatnonzero(among(trace.name_id, names)) if names else np.empty(0, np.intp)
     inside = (trace.start_ns[rows] < window.end_ns) & (trace.end_ns[rows] > window.start_ns)
     return bool(inside.any())
 

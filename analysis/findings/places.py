@@ -9,7 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from whichlayer.analysis.among import among
 from whichlayer.analysis.findings.where import where_of
+from whichlayer.analysis.kernels.numbering import number_pairs
 from whichlayer.analysis.results import Where
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import LaneKind, SliceKind
@@ -53,10 +55,8 @@ def main_place(trace: Trace, rows: Int64, time_ns: Int64, roots: Sequence[str] =
     """
     operator = _innermost(trace, rows, (SliceKind.CPU_OP, SliceKind.ANNOTATION))
     frame = _innermost(trace, rows, (SliceKind.PYTHON,))
-    keys = np.column_stack((operator, frame))
-    _, first, group = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-    group = group.reshape(-1)
-    total = np.zeros(len(first), np.int64)
+    group, count = number_pairs(operator, frame)
+    total = np.zeros(count, np.int64)
     np.add.at(total, group, time_ns)
     found: list[tuple[int, Where]] = []
     for one in np.argsort(-total, kind="stable")[:ASKED].tolist():
@@ -65,7 +65,7 @@ def main_place(trace: Trace, rows: Int64, time_ns: Int64, roots: Sequence[str] =
         found.append((one, where_of(trace, int(rows[longest]), roots)))
     chosen = _heaviest(found, total)
     mine = [one for one, where in found if _same(where) == _same(chosen)]
-    members = np.flatnonzero(np.isin(group, mine))
+    members = np.flatnonzero(among(group, mine))
     lead = np.flatnonzero(group == mine[0])
     return Place(chosen, members, lead, int(time_ns[members].sum()))
 
@@ -95,7 +95,7 @@ def _innermost(trace: Trace, rows: Int64, kinds: tuple[SliceKind, ...]) -> Int64
     at = np.flatnonzero(rows >= 0)
     up = rows[at].astype(np.int64)
     while len(at):
-        hit = np.isin(trace.kind[up], wanted)
+        hit = among(trace.kind[up], wanted)
         found[at[hit]] = trace.name_id[up[hit]]
         up = trace.parent[up].astype(np.int64)
         going = ~hit & (up >= 0)

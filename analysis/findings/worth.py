@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from whichlayer.analysis.among import among
 from whichlayer.analysis.findings.catalogue import all_rules, kernel_rules
 from whichlayer.analysis.findings.collect import REPLAYED_SHARE
 from whichlayer.analysis.findings.look_alikes import taken_for_granted
@@ -156,4 +157,4 @@ def _of_finding(finding: Finding, analysis: Analysis) -> np.ndarray[tuple[int], 
         for index, group in enumerate(analysis.kernels)
         if (group.rule, group.layer) == (finding.rule, finding.layer) and group.lost_ns > 0
     ]
-    return np.isin(analysis.activities.group, groups)
+    return among(analysis.activities.group, groups)

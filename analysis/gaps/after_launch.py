@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whichlayer.analysis.activities import Activities, roles_of
+from whichlayer.analysis.among import among
 from whichlayer.analysis.gaps.blocking import causes_of_copies
 from whichlayer.analysis.gaps.calibrate import Calibration
 from whichlayer.analysis.gaps.catalogue import cause_code
@@ -106,7 +107,7 @@ class AfterLaunch:
         start = np.maximum(trace.start_ns[launch], idle)
         all_ = _Pieces(piece, idle, start, end, following, launch, usual)
         to_device = [call for call, copy in self._marks.blocking.items() if copy.to_device]
-        staged = np.isin(launch, to_device)
+        staged = among(launch, to_device)
         first = self._first_of_launch()[following]
         in_graph = ~staged & (first < self._activities.start_ns[following])
         rest = all_.chosen(~staged & ~in_graph)
@@ -163,7 +164,7 @@ class AfterLaunch:
             trace.lane_id[pieces.launch].astype(np.int64), pieces.start, pieces.end
         )
         loading = slow[found.which] == cause_code("module-load")
-        named = (found.state >= 0) & ~(loading & np.isin(found.state, self._passages))
+        named = (found.state >= 0) & ~(loading & among(found.state, self._passages))
         return Parts.of(
             pieces.piece[found.which],
             found.start_ns,
@@ -206,7 +207,7 @@ class AfterLaunch:
         known = np.flatnonzero(row >= 0)
         role = roles_of(trace, row[known])
         comm, copy = known[role == Role.COMM], known[role == Role.COPY]
-        spins = np.isin(row[comm], list(self._marks.receives))
+        spins = among(row[comm], list(self._marks.receives))
         bubble, exposed = cause_code("pipeline-bubble"), cause_code("exposed-comm")
         cause[comm] = np.where(spins, bubble, exposed)
         blocking = self._marks.blocking

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from whichlayer.analysis.among import among
 from whichlayer.analysis.gaps.catalogue import cause_code
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import SliceKind
@@ -113,7 +114,7 @@ def causes_of_copies(
     launches: NDArray[np.int32],
 ) -> NDArray[np.int32]:
     """As :func:`cause_of_copy`, of many copies, as cause codes: int32 (rows,)."""
-    blocked = np.isin(launches, list(blocking))
+    blocked = among(launches, list(blocking))
     keys = 2 * trace.name_id[rows].astype(np.int64) + blocked
     _, first, which = np.unique(keys, return_index=True, return_inverse=True)
     told = [

@@ -12,6 +12,7 @@ import re
 
 import numpy as np
 
+from whichlayer.analysis.among import among
 from whichlayer.analysis.communication.collective_kinds import (
     ALL_GATHER,
     ALL_REDUCE,
@@ -180,7 +181,7 @@ def _serves(trace: Trace) -> bool:
 @once_per_trace
 def trains(trace: Trace) -> bool:
     """Whether anything of a backward pass or an optimizer is recorded."""
-    telling = np.isin(trace.kind, (*_TELLING, SliceKind.KERNEL))
+    telling = among(trace.kind, (*_TELLING, SliceKind.KERNEL))
     keys = np.unique(trace.name_id[telling].astype(np.int64) * 256 + trace.kind[telling])
     for key in keys.tolist():
         kind, name = SliceKind(key % 256), trace.strings[key // 256]

@@ -14,6 +14,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from whichlayer.analysis.among import among
 from whichlayer.analysis.gaps.catalogue import cause_code
 from whichlayer.analysis.gaps.during import Stretches, longest_rows, stretches_between
 from whichlayer.analysis.gaps.graph_breaks import graph_breaks
@@ -174,7 +175,7 @@ _CAPTURE = re.compile(r"StreamBeginCapture|StreamEndCapture")
 def _captures(trace: Trace) -> dict[int, list[tuple[int, Intervals]]]:
     """By thread, when it captured a graph: what it launched then did not run."""
     names = [i for i, text in enumerate(trace.strings) if _CAPTURE.search(text)]
-    rows = np.flatnonzero((trace.kind == SliceKind.RUNTIME) & np.isin(trace.name_id, names))
+    rows = np.flatnonzero((trace.kind == SliceKind.RUNTIME) & among(trace.name_id, names))
     begun: dict[int, int] = {}
     found: dict[int, list[tuple[int, int]]] = {}
     for row in rows.tolist():

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from whichlayer.analysis.among import among
 from whichlayer.analysis.gaps.calibrate import Calibration
 from whichlayer.analysis.trace.columns import Trace
 
@@ -44,8 +45,8 @@ class Doubtful:
         """
         found = np.full(len(start_ns), -1, np.int32)
         if self.rows:
-            after = np.isin(start_ns, list(self.ends))
+            after = among(start_ns, list(self.ends))
             found[after] = [self.ends[time] for time in start_ns[after].tolist()]
-            before = np.isin(next_row, list(self.rows))
+            before = among(next_row, list(self.rows))
             found[before] = next_row[before]
         return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from whichlayer.analysis.among import among
 from whichlayer.analysis.gaps.catalogue import cause_code
 from whichlayer.analysis.intervals import Measure, union
 from whichlayer.analysis.trace.columns import StepSource, Trace
@@ -47,7 +48,7 @@ def mark_initialisation(trace: Trace, code: Int32) -> None:
 def _busy_ns(trace: Trace, begin: int, end: int) -> int:
     """How long any device worked inside a stretch of time."""
     rows = np.flatnonzero((trace.start_ns < end) & (trace.end_ns > begin))
-    rows = rows[np.isin(trace.kind[rows], [int(kind) for kind in GPU_WORK])]
+    rows = rows[among(trace.kind[rows], [int(kind) for kind in GPU_WORK])]
     starts, ends = np.maximum(trace.start_ns[rows], begin), np.minimum(trace.end_ns[rows], end)
     busy = Measure(union(starts, ends))
     return int(busy.between(np.array([begin], np.int64), np.array([end], np.int64))[0])

@@ -15,6 +15,7 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
+from whichlayer.analysis.among import among
 from whichlayer.analysis.gaps.relabel import Spans, disjoint
 from whichlayer.analysis.gaps.remembered import once_per_trace
 from whichlayer.analysis.trace.columns import Trace
@@ -48,7 +49,7 @@ def graph_breaks(trace: Trace) -> dict[int, Spans]:
 @once_per_trace
 def graph_rows(trace: Trace) -> NDArray[np.intp]:
     """What ran compiled on the host, in order of time on each thread."""
-    host = np.isin(trace.kind, _HOST)
+    host = among(trace.kind, _HOST)
     graphs = _named(trace, _GRAPH) & host
     regions = np.flatnonzero(_named(trace, _REGION) & host)
     rests = np.flatnonzero(_named(trace, _RESUME) & (trace.kind == SliceKind.PYTHON))
@@ -99,4 +100,4 @@ def place_of_break(name: str) -> tuple[str, int, str] | None:
 def _named(trace: Trace, pattern: re.Pattern[str]) -> NDArray[np.bool_]:
     """Whether each slice has such a name: bool (n,)."""
     ids = [i for i, text in enumerate(trace.strings) if pattern.search(text)]
-    return np.isin(trace.name_id, ids) if ids else np.zeros(len(trace), np.bool_)
+    return among(trace.name_id, ids) if ids else np.zeros(len(trace), np.bool_)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from whichlayer.analysis.among import among
 from whichlayer.analysis.gaps.catalogue import cause_code
 from whichlayer.analysis.gaps.first_calls import is_first_call
 from whichlayer.analysis.gaps.host import Doing, HostStates
@@ -40,7 +41,7 @@ def without_held(states: HostStates, trace: Trace) -> HostStates:
     first, end = first[told], end[told]
     kind = trace.kind[row[first]]
     held = (kind == SliceKind.CPU_OP) | (kind == SliceKind.RUNTIME)
-    held &= ~np.isin(row[first], trace.launch)
+    held &= ~among(row[first], trace.launch)
     if not held.any():
         return states
     changed = state.copy()

@@ -13,6 +13,7 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
+from whichlayer.analysis.among import among
 from whichlayer.analysis.gaps.blocking import BlockingCopy
 from whichlayer.analysis.gaps.catalogue import cause_code, cause_of_slice
 from whichlayer.analysis.gaps.first_calls import mark_initialisation
@@ -215,7 +216,7 @@ def _autograd_lanes(trace: Trace) -> frozenset[int]:
     named = {i for i, lane in enumerate(trace.lanes) if "autograd" in lane.name}
     outermost = (trace.kind == SliceKind.CPU_OP) & (trace.parent < 0)
     names = [i for i, text in enumerate(trace.strings) if _AUTOGRAD.search(text)]
-    backward = outermost & np.isin(trace.name_id, names)
+    backward = outermost & among(trace.name_id, names)
     size = len(trace.lanes)
     every = np.bincount(trace.lane_id[outermost], minlength=size)
     mostly = np.bincount(trace.lane_id[backward], minlength=size) * 2 > every

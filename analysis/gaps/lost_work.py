@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whichlayer.analysis.activities import Activities, collect_activities
+from whichlayer.analysis.among import among
 from whichlayer.analysis.gaps.catalogue import cause_code, cause_rules
 from whichlayer.analysis.gaps.remembered import once_per_trace
 from whichlayer.analysis.intervals import Intervals, union
@@ -103,7 +104,7 @@ def _what(trace: Trace) -> str:
 
 def unseen_ns(trace: Trace, start_ns: int, end_ns: int) -> int:
     """How far what a cut recording shows of the host reaches beyond a window."""
-    rows = np.flatnonzero(np.isin(trace.kind, _HOST) & ~trace.stray)
+    rows = np.flatnonzero(among(trace.kind, _HOST) & ~trace.stray)
     if not trace.cut_off or not len(rows):
         return 0
     launches = lost_launches(trace)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whichlayer.analysis.activities import Activities
+from whichlayer.analysis.among import among
 from whichlayer.analysis.gaps.relabel import Spans, disjoint
 from whichlayer.analysis.gaps.remembered import once_per_trace
 from whichlayer.analysis.options import Options
@@ -32,7 +33,7 @@ Bool = NDArray[np.bool_]
 
 def optimizer_loops(trace: Trace, options: Options) -> dict[int, Spans]:
     """By thread, when its optimizer went through the tensors one by one."""
-    marked = _named(trace, _ANNOTATION) & np.isin(
+    marked = _named(trace, _ANNOTATION) & among(
         trace.kind, (SliceKind.ANNOTATION, SliceKind.CPU_OP)
     )
     marked |= _named(trace, _FRAME) & (trace.kind == SliceKind.PYTHON)
@@ -75,7 +76,7 @@ class _Launches:
 
     def __init__(self, trace: Trace) -> None:
         """Read every launch once."""
-        work = np.flatnonzero(np.isin(trace.kind, GPU_WORK) & (trace.launch >= 0))
+        work = np.flatnonzero(among(trace.kind, GPU_WORK) & (trace.launch >= 0))
         order = np.argsort(trace.launch[work], kind="stable")
         work = work[order]
         self.row = trace.launch[work]  # rows are sorted by thread and time
@@ -84,10 +85,10 @@ class _Launches:
         parent = trace.parent[self.row]
         known = parent >= 0
         around = np.where(known, trace.name_id[parent], -1)
-        is_operator = known & np.isin(around, _named_ids(trace, _OPERATOR))
-        many_tensors = np.isin(name, many) | np.isin(around, many)
+        is_operator = known & among(around, _named_ids(trace, _OPERATOR))
+        many_tensors = among(name, many) | among(around, many)
         self.by_operator = is_operator & ~many_tensors
-        self.elementwise = np.isin(name, single) & ~many_tensors
+        self.elementwise = among(name, single) & ~many_tensors
         self.time = trace.start_ns[self.row]
 
 
@@ -140,4 +141,4 @@ def _named_ids(trace: Trace, pattern: re.Pattern[str]) -> list[int]:
 
 def _named(trace: Trace, pattern: re.Pattern[str]) -> Bool:
     ids = _named_ids(trace, pattern)
-    return np.isin(trace.name_id, ids) if ids else np.zeros(len(trace), np.bool_)
+    return among(trace.name_id, ids) if ids else np.zeros(len(trace), np.bool_)

@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whichlayer.analysis.activities import Activities
+from whichlayer.analysis.among import among
 from whichlayer.analysis.gaps.catalogue import cause_code
 from whichlayer.analysis.gaps.composite import Drivers
 from whichlayer.analysis.gaps.optimizers import own_time
@@ -198,7 +199,7 @@ class Ramp:
         begin = states.start_ns
         finish = np.append(begin[1:], begin[-1])
         lead = self._busy.between(begin, finish)
-        keep = np.flatnonzero(np.isin(states.drain, self._drains) & (lead > 0))
+        keep = np.flatnonzero(among(states.drain, self._drains) & (lead > 0))
         latency = self._latency.until(finish[keep]).tolist()
         found = []
         for i, until in zip(keep.tolist(), latency, strict=True):

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from whichlayer.analysis.among import among
 from whichlayer.analysis.options import Options
 from whichlayer.analysis.settings import thresholds
 from whichlayer.analysis.trace.columns import Trace
@@ -103,4 +104,4 @@ def _spins(
 
 def _named(trace: Trace, pattern: re.Pattern[str]) -> NDArray[np.bool_]:
     ids = [i for i, text in enumerate(trace.strings) if pattern.search(text)]
-    return np.isin(trace.name_id, ids) if ids else np.zeros(len(trace), np.bool_)
+    return among(trace.name_id, ids) if ids else np.zeros(len(trace), np.bool_)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whichlayer.analysis.activities import Activities
+from whichlayer.analysis.among import among
 from whichlayer.analysis.gaps.remembered import once_per_trace
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import GPU_WORK, SliceKind
@@ -155,7 +156,7 @@ def _recorded_events(trace: Trace) -> _RecordedEvents | None:
 
 def _by_stream(trace: Trace) -> dict[int, list[tuple[NDArray[np.int64], NDArray[np.intp]]]]:
     """Per stream number, for each device, the launch times of its work and their rows."""
-    rows = np.flatnonzero(np.isin(trace.kind, GPU_WORK) & (trace.launch >= 0))
+    rows = np.flatnonzero(among(trace.kind, GPU_WORK) & (trace.launch >= 0))
     rows = rows[np.argsort(trace.start_ns[trace.launch[rows]], kind="stable")]
     found: dict[int, list[tuple[NDArray[np.int64], NDArray[np.intp]]]] = {}
     for lane in np.unique(trace.lane_id[rows]).tolist():

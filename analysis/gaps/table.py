@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from whichlayer.analysis.accounting import Instant, Partition
 from whichlayer.analysis.activities import Activities
+from whichlayer.analysis.among import among
 from whichlayer.analysis.gaps.blocking import causes_of_copies
 from whichlayer.analysis.gaps.calibrate import Calibration
 from whichlayer.analysis.gaps.catalogue import cause_code, cause_ids, cause_rules
@@ -106,7 +107,7 @@ class GapFinder:
         owner = pieces.owner[at]
         row = activities.row[owner]
         cause = np.full(len(at), cause_code("exposed-comm"), np.int32)
-        spins = np.isin(row, list(self._marks.receives))
+        spins = among(row, list(self._marks.receives))
         cause[spins] = cause_code("pipeline-bubble")
         copies = activities.role[owner] != Instant.COMM
         cause[copies] = causes_of_copies(

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whichlayer.analysis.activities import Activities
+from whichlayer.analysis.among import among
 from whichlayer.analysis.gaps.catalogue import cause_code, cause_rules
 from whichlayer.analysis.gaps.host import Marks
 from whichlayer.analysis.results import Gaps
@@ -91,7 +92,7 @@ def _first_compiles(gaps: Gaps, trace: Trace, marks: Marks) -> NDArray[np.bool_]
 
 def _stops(trace: Trace, rows: NDArray[np.intp], share: float) -> bool:
     """Whether slices belong to the first recorded step alone."""
-    outermost = ~np.isin(trace.parent[rows], rows)
+    outermost = ~among(trace.parent[rows], rows)
     rows = rows[outermost]
     length = trace.end_ns[rows] - trace.start_ns[rows]
     second = trace.host_steps[1].start_ns

@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from whichlayer.analysis.among import among
 from whichlayer.analysis.kernels.calls import OpCall
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import SliceKind
@@ -43,7 +44,7 @@ def context_rows(trace: Trace, operator_row: Int32) -> Int32:
     silent = (operator_row >= 0) & _is_silent(trace, operator_row, names)
     for wanted, look in ((_FORWARD, _next_operator), (_BACKWARD, parent_operator)):
         ids = [index for index, name in enumerate(trace.strings) if name in wanted]
-        chosen = silent & np.isin(names, ids)
+        chosen = silent & among(names, ids)
         if chosen.any():
             found[chosen] = look(trace, operator_row[chosen].astype(np.int64))
     return found
@@ -62,7 +63,7 @@ def parent_operator(trace: Trace, rows: Int64) -> Int64:
 def _is_silent(trace: Trace, rows: Int32, names: Int32) -> NDArray[np.bool_]:
     """Which convolutions recorded no numbers."""
     ids = [index for index, name in enumerate(trace.strings) if name in NEEDS_CONTEXT]
-    candidates = np.flatnonzero(np.isin(names, ids) & (rows >= 0))
+    candidates = np.flatnonzero(among(names, ids) & (rows >= 0))
     result = np.zeros(len(rows), np.bool_)
     details, inverse = np.unique(trace.detail_id[rows[candidates]], return_inverse=True)
     silent = np.array(
@@ -79,7 +80,7 @@ def _next_operator(trace: Trace, rows: Int64) -> Int64:
     top = rows.copy()
     up = parent_operator(trace, top)
     while True:
-        climb = (up >= 0) & np.isin(trace.name_id[np.maximum(up, 0)], wrappers)
+        climb = (up >= 0) & among(trace.name_id[np.maximum(up, 0)], wrappers)
         if not climb.any():
             break
         top[climb] = up[climb]

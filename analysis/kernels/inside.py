@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from whichlayer.analysis.among import among
 from whichlayer.analysis.trace.columns import Trace
 
 
@@ -13,7 +14,7 @@ def inside_slices(
 ) -> NDArray[np.bool_]:
     """Which rows begin inside a slice of their lane whose name begins so: bool (n,)."""
     ids = [index for index, name in enumerate(trace.strings) if name.startswith(prefixes)]
-    marks = np.flatnonzero(np.isin(trace.name_id, ids)) if ids else np.empty(0, np.int64)
+    marks = np.flatnonzero(among(trace.name_id, ids)) if ids else np.empty(0, np.int64)
     inside = np.zeros(len(rows), np.bool_)
     if not len(marks) or not len(rows):
         return inside

@@ -14,6 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from whichlayer.analysis.among import among
 from whichlayer.analysis.kernels.calls import Calls, Launch, OpCall
 from whichlayer.analysis.kernels.context import NEEDS_CONTEXT, context_rows, parent_operator
 from whichlayer.analysis.kernels.convolution_layout import layout_work
@@ -124,7 +125,7 @@ def _rearranges(trace: Trace, row: Int32, owner: Int64) -> NDArray[np.bool_]:
     if not names.any():
         return np.zeros(len(row), np.bool_)
     products = [index for index, name in enumerate(trace.strings) if _is_convolution(name)]
-    within = (owner >= 0) & np.isin(trace.name_id[np.maximum(owner, 0)], products)
+    within = (owner >= 0) & among(trace.name_id[np.maximum(owner, 0)], products)
     found: NDArray[np.bool_] = within & names[present]
     main = np.zeros(len(trace), np.bool_)
     main[owner[within & ~found]] = True
@@ -165,7 +166,7 @@ def _identity(
     if by_grid:
         told = trace.detail_id[row[members]].astype(np.int64) ** 2
         grids = np.add.reduceat(told, offsets[:-1])
-        context = np.where(np.isin(operator_name, by_grid), grids, context)
+        context = np.where(among(operator_name, by_grid), grids, context)
     context = context.astype(np.int64)
     mixed = kernels * _MIX[0]
     for column in (words[operator_name], detail, context, match[lead]):

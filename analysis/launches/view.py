@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from whichlayer.analysis.among import among
 from whichlayer.analysis.intervals import union
 from whichlayer.analysis.launches.calls import LaunchCalls, launch_calls
 from whichlayer.analysis.launches.depth import (
@@ -239,7 +240,7 @@ def _is_graph(name: str) -> bool:
 
 def _graphs(strings: Sequence[str], names: NDArray[np.int32], count: Int64) -> GraphLaunches | None:
     ids = [name for name in np.unique(names).tolist() if _is_graph(strings[name])]
-    sizes = count[np.isin(names, ids)]
+    sizes = count[among(names, ids)]
     if not len(sizes):
         return None
     median = _quantile(sizes, 0.5) or 0

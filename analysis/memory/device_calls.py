@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from whichlayer.analysis.among import among
 from whichlayer.analysis.memory.whose_calls import calls_for, process_of_lanes
 from whichlayer.analysis.results import Window
 from whichlayer.analysis.trace.columns import Trace
@@ -48,7 +49,7 @@ def asked_again(trace: Trace, window: Window, allocator: int | None = None) -> R
     process = process_of_lanes(trace)[trace.lane_id[rows]]
     order = np.argsort(process, kind="stable")
     rows, process = rows[order], process[order]
-    given = np.isin(rows, gives)
+    given = among(rows, gives)
     again = given[:-1] & ~given[1:] & (process[1:] == process[:-1])
     found: Rows = rows[1:][again]
     return found[np.argsort(trace.start_ns[found], kind="stable")]
@@ -68,7 +69,7 @@ def _called(trace: Trace, pattern: re.Pattern[str]) -> Rows:
     ids = [index for index, name in enumerate(trace.strings) if pattern.match(name)]
     if not ids:
         return np.empty(0, np.int64)
-    called: Rows = np.flatnonzero(np.isin(trace.name_id, ids) & (trace.kind == SliceKind.RUNTIME))
+    called: Rows = np.flatnonzero(among(trace.name_id, ids) & (trace.kind == SliceKind.RUNTIME))
     return called
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from whichlayer.analysis.among import among
 from whichlayer.analysis.memory.places import innermost_at, operator_around
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import GPU_WORK
@@ -76,7 +77,7 @@ def _allocators(trace: Trace, owners: Rows, process: int) -> Rows:
 def _launched(trace: Trace) -> tuple[Rows, Rows]:
     """Which lanes launch on which devices: int64 (n,) and int64 (n,), each pair once."""
     device_of = np.array([lane.device for lane in trace.lanes], np.int64)
-    work = np.flatnonzero(np.isin(trace.kind, tuple(GPU_WORK)) & (trace.launch >= 0))
+    work = np.flatnonzero(among(trace.kind, tuple(GPU_WORK)) & (trace.launch >= 0))
     pairs = np.stack((trace.lane_id[trace.launch[work]], device_of[trace.lane_id[work]]))
     lanes, devices = np.unique(pairs.astype(np.int64), axis=1)
     return lanes, devices

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from whichlayer.analysis.among import among
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import SliceKind
 
@@ -37,4 +38,4 @@ def graph_launch_rows(trace: Trace) -> NDArray[np.int32]:
 def _calls(trace: Trace, wanted: Callable[[str], bool]) -> NDArray[np.int32]:
     rows = np.flatnonzero((trace.kind == SliceKind.RUNTIME) & ~trace.stray)
     ids = [i for i in np.unique(trace.name_id[rows]).tolist() if wanted(trace.strings[i])]
-    return rows[np.isin(trace.name_id[rows], ids)].astype(np.int32)
+    return rows[among(trace.name_id[rows], ids)].astype(np.int32)

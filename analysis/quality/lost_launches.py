@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from whichlayer.analysis.among import among
 from whichlayer.analysis.quality.launch_calls import launch_rows
 from whichlayer.analysis.results import Window
 from whichlayer.analysis.trace.columns import Trace
@@ -49,10 +50,10 @@ def lost_launches(trace: Trace) -> LostLaunches:
     rows = launch_rows(trace)
     launched = np.zeros(len(trace), np.bool_)
     launched[trace.launch[trace.launch >= 0]] = True
-    inner = rows[np.isin(trace.parent[rows], rows)]
+    inner = rows[among(trace.parent[rows], rows)]
     # A runtime call and the driver's inside it are one launch, whichever has the kernel.
     launched[trace.parent[inner][launched[inner]]] = True
-    rows = rows[~np.isin(rows, inner)]
+    rows = rows[~among(rows, inner)]
     rows = rows[launched[rows] | ~_capturing(trace, rows)]
     rows = rows[np.argsort(trace.start_ns[rows], kind="stable")]
     lost = ~launched[rows]
@@ -87,7 +88,7 @@ def _after_last(trace: Trace, launches: LostLaunches) -> Bool:
     position = np.arange(len(lane))
     last = np.full(len(trace.lanes), len(lane))
     found = ~launches.lost
-    last[lane] = np.where(np.isin(lane, lane[found]), -1, len(lane))
+    last[lane] = np.where(among(lane, lane[found]), -1, len(lane))
     np.maximum.at(last, lane[found], position[found])
     return np.asarray(position > last[lane])
 
@@ -100,11 +101,11 @@ def _capturing(trace: Trace, rows: Int32) -> Bool:
     result = np.zeros(len(rows), np.bool_)
     for process in {trace.lanes[i].pid for i in np.unique(trace.lane_id[rows]).tolist()}:
         lanes = [i for i, lane in enumerate(trace.lanes) if lane.pid == process]
-        opened = np.sort(trace.start_ns[begins[np.isin(trace.lane_id[begins], lanes)]])
-        closed = np.sort(trace.end_ns[ends[np.isin(trace.lane_id[ends], lanes)]])
+        opened = np.sort(trace.start_ns[begins[among(trace.lane_id[begins], lanes)]])
+        closed = np.sort(trace.end_ns[ends[among(trace.lane_id[ends], lanes)]])
         if not len(opened) and not len(closed):
             continue
-        mine = np.isin(trace.lane_id[rows], lanes)
+        mine = among(trace.lane_id[rows], lanes)
         at = trace.start_ns[rows[mine]]
         # A capture that was open when the recording began has an end alone.
         before = max(0, len(closed) - len(opened))
@@ -115,12 +116,12 @@ def _capturing(trace: Trace, rows: Int32) -> Bool:
 
 def _named(trace: Trace, calls: NDArray[np.intp], word: str) -> NDArray[np.intp]:
     ids = [i for i in np.unique(trace.name_id[calls]).tolist() if word in trace.strings[i]]
-    return calls[np.isin(trace.name_id[calls], ids)]
+    return calls[among(trace.name_id[calls], ids)]
 
 
 def _orphans(trace: Trace) -> NDArray[np.int64]:
     """Starts of kernels whose launch is not known, sorted."""
-    alone = np.isin(trace.kind, GPU_WORK) & (trace.launch < 0) & ~trace.stray
+    alone = among(trace.kind, GPU_WORK) & (trace.launch < 0) & ~trace.stray
     return np.sort(trace.start_ns[alone])
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from whichlayer.analysis.among import among
 from whichlayer.analysis.quality.launch_calls import graph_launch_rows
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import GPU_WORK
@@ -46,7 +47,7 @@ def uneven_replays(trace: Trace) -> Iterator[Replays]:
     if len(calls) < 2:
         return
     calls = calls[np.argsort(trace.start_ns[calls], kind="stable")]
-    work = np.flatnonzero(np.isin(trace.kind, GPU_WORK) & np.isin(trace.launch, calls))
+    work = np.flatnonzero(among(trace.kind, GPU_WORK) & among(trace.launch, calls))
     work = work[np.argsort(trace.launch[work], kind="stable")]
     bounds = (
         np.searchsorted(trace.launch[work], calls),

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from whichlayer.analysis.activities import Activities
+from whichlayer.analysis.among import among
 from whichlayer.analysis.gaps.composite import Drivers
 from whichlayer.analysis.gaps.host import Marks
 from whichlayer.analysis.replay.engine import replay
@@ -71,7 +72,7 @@ def _from_recorded_launches(schedule: Schedule) -> Int64:
     copies = calls.kind == CallKind.COPY
     kind = calls.kind.copy()
     kind[calls.kind == CallKind.HELD] = CallKind.LAUNCH
-    kind[np.isin(calls.kind, (CallKind.WAIT, CallKind.PEER))] = CallKind.POINT
+    kind[among(calls.kind, (CallKind.WAIT, CallKind.PEER))] = CallKind.POINT
     kind[copies] = CallKind.DEVICE
     still = replace(
         calls,
@@ -89,4 +90,4 @@ def _from_recorded_launches(schedule: Schedule) -> Int64:
 def _staged(calls: Calls, marks: Marks) -> Bool:
     """Blocking copies to the device."""
     rows = [row for row, copy in marks.blocking.items() if copy.to_device]
-    return np.asarray(np.isin(calls.row, rows) & (calls.row >= 0))
+    return np.asarray(among(calls.row, rows) & (calls.row >= 0))

@@ -27,6 +27,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from whichlayer.analysis.among import among
 from whichlayer.analysis.gaps.blocking import copies_to_device
 from whichlayer.analysis.gaps.catalogue import cause_code, cause_ids
 from whichlayer.analysis.gaps.host import Doing, Marks
@@ -88,10 +89,10 @@ def without_cause(
     cut, over, idle = (np.where(steady, time, 0) for time in (cut, over, idle))
     if rule == "module-load":
         cut, over = (time + _slow_part(trace, schedule, host) for time in (cut, over))
-    waits = host.during(state) & np.isin(schedule.calls.kind, _BLOCKING) & steady
+    waits = host.during(state) & among(schedule.calls.kind, _BLOCKING) & steady
     removal = replace(nothing(schedule), cut_ns=cut, handover_ns=over, idle_ns=idle)
     if rule in _LAUNCHED_AS_ONE:
-        launches = np.isin(schedule.calls.kind, (CallKind.LAUNCH, CallKind.HELD))
+        launches = among(schedule.calls.kind, (CallKind.LAUNCH, CallKind.HELD))
         removal = replace(removal, merged=host.during(state) & launches)
     copies = waits & (schedule.calls.kind == CallKind.COPY)
     duration = _hidden(schedule, gaps, rule, removal.duration_ns)
@@ -171,7 +172,7 @@ def without_losses(schedule: Schedule, kernels: Kernels, chosen: NDArray[np.bool
 def _hidden(schedule: Schedule, gaps: Gaps, rule: str, duration: Int64) -> Int64:
     """Work that ran exposed for this cause takes no time."""
     pieces = (gaps.cause == cause_code(rule)) & (gaps.kind != GapKind.IDLE)
-    hidden = np.isin(schedule.work.row, np.unique(gaps.culprit_row[pieces]))
+    hidden = among(schedule.work.row, np.unique(gaps.culprit_row[pieces]))
     return np.where(hidden, 0, duration)
 
 
@@ -185,7 +186,7 @@ def _waits_of_copies(trace: Trace, schedule: Schedule, blocking: bool = False) -
     """
     calls, work, previous = schedule.calls, schedule.work, schedule.previous
     names = [i for i, text in enumerate(trace.strings) if copies_to_device(text)]
-    to_device = np.isin(trace.name_id[work.row], names)
+    to_device = among(trace.name_id[work.row], names)
     to_device &= trace.kind[work.row] == SliceKind.MEMCPY
     copies = np.zeros(len(calls), np.bool_)
     copies[work.call[to_device]] = True

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whichlayer.analysis.activities import Activities
+from whichlayer.analysis.among import among
 from whichlayer.analysis.gaps.catalogue import cause_code
 from whichlayer.analysis.gaps.host import Marks
 from whichlayer.analysis.replay.schedule import NEVER, CallKind, Calls, Int64, Work
@@ -86,7 +87,7 @@ def _of_threads(
     rows = np.concatenate((launches, waits, peers)).astype(np.int64)
     kinds = (CallKind.LAUNCH, CallKind.WAIT, CallKind.PEER)
     kind = np.repeat(kinds, [len(launches), len(waits), len(peers)]).astype(np.int64)
-    kind[np.isin(rows, np.fromiter(marks.blocking, np.int64, len(marks.blocking)))] = CallKind.COPY
+    kind[among(rows, np.fromiter(marks.blocking, np.int64, len(marks.blocking)))] = CallKind.COPY
     begin, end = trace.start_ns[rows], trace.end_ns[rows]
     if point is not None:
         rows, kind = np.append(rows, point[0]), np.append(kind, CallKind.POINT)
@@ -96,7 +97,7 @@ def _of_threads(
 
 def _calls(found: _Column, order: Int64, counts: Int64) -> Calls:
     kind, begin, end = found.kind[order], found.begin_ns[order], found.end_ns[order]
-    queues = np.isin(kind, (CallKind.LAUNCH, CallKind.DEVICE))
+    queues = among(kind, (CallKind.LAUNCH, CallKind.DEVICE))
     return Calls(
         row=found.row[order].astype(np.int32),
         kind=kind.astype(np.uint8),
@@ -116,25 +117,25 @@ def _waiting_calls(
     Where one wait is inside another, the outer one counts.
     """
     frees = [i for i, text in enumerate(trace.strings) if FREES.match(text)]
-    wanted = (marks.code == cause_code("host-sync")) | np.isin(trace.name_id, frees)
+    wanted = (marks.code == cause_code("host-sync")) | among(trace.name_id, frees)
     wanted &= (trace.kind == SliceKind.RUNTIME) & ~trace.stray
     wanted[launches] = False
     rows = np.flatnonzero(wanted)
-    rows = rows[np.isin(trace.lane_id[rows], threads)]
+    rows = rows[among(trace.lane_id[rows], threads)]
     around = np.concatenate((rows, np.fromiter(marks.blocking, np.int64, len(marks.blocking))))
-    inside = np.isin(trace.parent[rows], around)
+    inside = among(trace.parent[rows], around)
     return np.asarray(rows[~inside], np.int64)
 
 
 def _waits_for_workers(trace: Trace, threads: NDArray[np.integer]) -> Int64:
     """The outermost slices in which these threads waited for the loader's workers."""
     gets = [i for i, text in enumerate(trace.strings) if _GETS.search(text)]
-    rows = np.flatnonzero(np.isin(trace.name_id, gets) & (trace.kind == SliceKind.PYTHON))
+    rows = np.flatnonzero(among(trace.name_id, gets) & (trace.kind == SliceKind.PYTHON))
     if not len(rows):
         calls = [i for i, text in enumerate(trace.strings) if _LOADER.search(text)]
         kinds = (SliceKind.ANNOTATION, SliceKind.CPU_OP)
-        rows = np.flatnonzero(np.isin(trace.name_id, calls) & np.isin(trace.kind, kinds))
-    rows = rows[np.isin(trace.lane_id[rows], threads) & ~trace.stray[rows]]
+        rows = np.flatnonzero(among(trace.name_id, calls) & among(trace.kind, kinds))
+    rows = rows[among(trace.lane_id[rows], threads) & ~trace.stray[rows]]
     rows = rows[trace.end_ns[rows] - trace.start_ns[rows] >= _WAITED_NS]
     found, reach, lane = [], 0, -1
     for row in rows.tolist():

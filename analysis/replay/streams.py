@@ -13,6 +13,7 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
+from whichlayer.analysis.among import among
 from whichlayer.analysis.gaps.calibrate import DEEP_QUEUE_NS
 from whichlayer.analysis.replay.recorded import RecordedSyncs
 from whichlayer.analysis.replay.schedule import (
@@ -257,7 +258,7 @@ def _guessed(trace: Trace, calls: Calls, work: Work) -> Int64:
     queued last on any other stream.
     """
     names = [i for i, text in enumerate(trace.strings) if _STREAM_WAIT.search(text)]
-    rows = np.flatnonzero((trace.kind == SliceKind.RUNTIME) & np.isin(trace.name_id, names))
+    rows = np.flatnonzero((trace.kind == SliceKind.RUNTIME) & among(trace.name_id, names))
     found: list[tuple[int, int]] = []
     launching = np.flatnonzero(np.diff(calls.first_work) > 0)
     last_other = _last_of_other_streams(work)

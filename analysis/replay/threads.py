@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from whichlayer.analysis.among import among
 from whichlayer.analysis.gaps.composite import Drivers
 from whichlayer.analysis.gaps.host import Doing, HostStates
 from whichlayer.analysis.replay.schedule import NEVER, Calls, Handover, Int64
@@ -94,7 +95,7 @@ def _passive_stretches(states: HostStates) -> tuple[Int64, Int64]:
     """Stretches in which a thread shows no work of its own: starts and ends, joined."""
     if not len(states.start_ns):
         return np.empty(0, np.int64), np.empty(0, np.int64)
-    passive = np.isin(states.state, [int(state) for state in _PASSIVE])
+    passive = among(states.state, [int(state) for state in _PASSIVE])
     change = np.flatnonzero(np.diff(passive.astype(np.int8), prepend=0, append=0))
     edges = np.append(states.start_ns, np.iinfo(np.int64).max)
     # Before its first slice a thread shows nothing either.

@@ -11,6 +11,7 @@ import re
 
 import numpy as np
 
+from whichlayer.analysis.among import among
 from whichlayer.analysis.gaps.blocking import copies_to_device
 from whichlayer.analysis.replay.extract import FREES
 from whichlayer.analysis.replay.recorded import RecordedSyncs
@@ -78,7 +79,7 @@ def needed_later(trace: Trace, calls: Calls, work: Work, targets: Targets) -> Ta
     """
     brings = trace.kind[work.row] == SliceKind.MEMCPY
     names = [i for i, text in enumerate(trace.strings) if copies_to_device(text)]
-    brings &= np.isin(trace.name_id[work.row], names)
+    brings &= among(trace.name_id[work.row], names)
     brings |= work.role == Role.COMM
     owner = np.repeat(np.arange(len(calls)), np.diff(targets.first))
     frees = _named(trace, FREES)[trace.name_id[calls.row[owner]]]

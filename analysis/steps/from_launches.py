@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whichlayer.analysis.activities import Activities, collect_activities
+from whichlayer.analysis.among import among
 from whichlayer.analysis.results import Role
 from whichlayer.analysis.steps.model import Inferred
 from whichlayer.analysis.steps.pauses import best_offset
@@ -211,7 +212,7 @@ def _waits(trace: Trace) -> Int64:
         for i in np.unique(trace.name_id[calls]).tolist()
         if trace.strings[i].endswith(("DeviceSynchronize", "StreamSynchronize"))
     ]
-    return np.sort(trace.start_ns[calls[np.isin(trace.name_id[calls], ids)]])
+    return np.sort(trace.start_ns[calls[among(trace.name_id[calls], ids)]])
 
 
 def _all_alike(pieces: Pieces) -> bool:

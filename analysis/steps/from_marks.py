@@ -11,6 +11,7 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
+from whichlayer.analysis.among import among
 from whichlayer.analysis.steps.model import Inferred
 from whichlayer.analysis.trace.columns import Step, StepSource, Trace
 from whichlayer.analysis.trace.kinds import GPU_WORK, SliceKind
@@ -39,7 +40,7 @@ def by_marks(trace: Trace) -> Inferred | None:
     rows = np.flatnonzero((trace.kind == SliceKind.ANNOTATION) & ~trace.stray)
     if len(rows) < MIN_MARKS:
         return None
-    work = np.flatnonzero(np.isin(trace.kind, GPU_WORK) & (trace.launch >= 0) & ~trace.stray)
+    work = np.flatnonzero(among(trace.kind, GPU_WORK) & (trace.launch >= 0) & ~trace.stray)
     made = np.sort(trace.start_ns[trace.launch[work]])
     return _by_own(trace, rows, made) or _by_optimizer(trace, rows, made) or _by_loader(trace, rows)
 
@@ -53,7 +54,7 @@ def _by_own(trace: Trace, rows: Rows, made: Int64) -> Inferred | None:
             keys.setdefault(_DIGITS.sub("0", name), []).append(name_id)
     best: Rows | None = None
     for ids in keys.values():
-        mine = _apart(trace, rows[np.isin(trace.name_id[rows], ids)])
+        mine = _apart(trace, rows[among(trace.name_id[rows], ids)])
         if len(mine) < MIN_MARKS or (best is not None and len(mine) >= len(best)):
             continue
         inside = _counts(made, trace.start_ns[mine], trace.end_ns[mine])
@@ -107,7 +108,7 @@ def _turns(counts: Int64) -> int:
 
 def _beginning(trace: Trace, rows: Rows, text: str) -> Rows:
     ids = [i for i in np.unique(trace.name_id[rows]).tolist() if trace.strings[i].startswith(text)]
-    return rows[np.isin(trace.name_id[rows], ids)]
+    return rows[among(trace.name_id[rows], ids)]
 
 
 def _apart(trace: Trace, rows: Rows) -> Rows:

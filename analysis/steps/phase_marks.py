@@ -9,6 +9,7 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
+from whichlayer.analysis.among import among
 from whichlayer.analysis.steps.model import Phase
 from whichlayer.analysis.steps.phase_names import phase_of
 from whichlayer.analysis.trace.columns import Step, StepSource, Trace
@@ -71,7 +72,7 @@ def phase_marks(trace: Trace, steps: Sequence[Step]) -> list[Stretches]:
     lane = steps[0].lane_id
     process = trace.lanes[lane].pid
     ours = np.array([one.pid == process for one in trace.lanes], np.bool_)
-    rows = np.flatnonzero(np.isin(trace.kind, _TELLING) & ours[trace.lane_id] & ~trace.stray)
+    rows = np.flatnonzero(among(trace.kind, _TELLING) & ours[trace.lane_id] & ~trace.stray)
     told = _told(trace, rows)
     if steps[0].source is StepSource.INFERRED:
         lane = _telling_lane(trace, lane, rows[(told >= 0) & (told != Phase.BACKWARD)])
@@ -96,7 +97,7 @@ def _updating(trace: Trace, rows: Rows) -> NDArray[np.bool_]:
     """Which annotations are optimiser steps: what comes before them leads to no backward pass."""
     ids = np.unique(trace.name_id[rows[trace.kind[rows] == SliceKind.ANNOTATION]]).tolist()
     names = [i for i in ids if trace.strings[i].startswith("Optimizer.step#")]
-    return np.isin(trace.name_id[rows], names)
+    return among(trace.name_id[rows], names)
 
 
 def _telling_lane(trace: Trace, lane: int, rows: Rows) -> int:
@@ -133,7 +134,7 @@ def _by_structure(trace: Trace, lane: int, backward: Rows, barriers: Int64) -> I
         rows = _operators(trace, _main_lane(trace, lane, backward), backward)
     if not len(rows):
         return
-    own = np.isin(rows, _copying_in(trace))
+    own = among(rows, _copying_in(trace))
     yield Stretches(
         Strength.COPY_IN, Phase.INPUT, trace.start_ns[rows[own]], trace.end_ns[rows[own]]
     )
@@ -160,7 +161,7 @@ def _operators(trace: Trace, lane: int, backward: Rows) -> Rows:
     rows = np.arange(first, last)
     rows = rows[(trace.kind[first:last] == SliceKind.CPU_OP) & ~trace.stray[first:last]]
     rows = rows[_on_top(trace, rows)]
-    found: Rows = rows[~np.isin(rows, backward)]
+    found: Rows = rows[~among(rows, backward)]
     return found
 
 
@@ -192,7 +193,7 @@ def _copying_in(trace: Trace) -> Rows:
         for i in np.unique(trace.name_id[rows]).tolist()
         if any(word in trace.strings[i] for word in _TO_DEVICE)
     ]
-    up = np.unique(trace.launch[rows[np.isin(trace.name_id[rows], names)]])
+    up = np.unique(trace.launch[rows[among(trace.name_id[rows], names)]])
     found = np.full(len(up), -1, np.int64)
     while bool((up >= 0).any()):
         one = np.maximum(up, 0)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from whichlayer.analysis.among import among
 from whichlayer.analysis.errors import TraceWarning
 from whichlayer.analysis.text import clean, plural
 from whichlayer.analysis.trace.broken import odd_times
@@ -216,7 +217,7 @@ def _stray_warning(
     said = "{} {} far outside the recording and {} not counted".format(
         plural(extent.strays, "event"), *verbs
     )
-    rows = np.flatnonzero(extent.stray & np.isin(slices.kind, (*GPU_WORK, SliceKind.RUNTIME)))
+    rows = np.flatnonzero(extent.stray & among(slices.kind, (*GPU_WORK, SliceKind.RUNTIME)))
     first = int(rows[slices.event[rows].argmin()]) if len(rows) else -1
     offset = byte_of(full_args, first) if recording.complete else -1
     if offset >= 0:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from whichlayer.analysis.among import among
 from whichlayer.analysis.trace.columns import Bool, Int32, Int64, UInt8
 from whichlayer.analysis.trace.kinds import GPU_WORK, SliceKind
 
@@ -89,7 +90,7 @@ def odd_times(
         spans: from how many lengths of everything else on a time is suspect.
         share: more suspects than this share of the work, and than one, are no exceptions.
     """
-    row = np.flatnonzero(np.isin(kind, GPU_WORK) & ~stray)
+    row = np.flatnonzero(among(kind, GPU_WORK) & ~stray)
     if len(row) <= ENOUGH:
         return _NOTHING
     called = np.where(launch[row] >= 0, launch[row], row)

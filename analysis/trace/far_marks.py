@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from whichlayer.analysis.among import among
 from whichlayer.analysis.trace.broken import SHARE, SPANS
 from whichlayer.analysis.trace.columns import Bool, Int32, Int64, UInt8
 from whichlayer.analysis.trace.kinds import GPU_WORK, SliceKind
@@ -46,10 +47,10 @@ def far_marks(
     names = [index for index, text in enumerate(strings) if _MARK.match(text)]
     if not names:
         return _NONE
-    marks = np.isin(kind, (SliceKind.ANNOTATION, SliceKind.GPU_ANNOTATION)) & ~stray
-    rows = np.flatnonzero(marks & np.isin(name_id, names))
-    work = np.flatnonzero(np.isin(kind, _WORK) & ~stray)
-    if len(rows) < 2 or not np.isin(kind[work], GPU_WORK).any():
+    marks = among(kind, (SliceKind.ANNOTATION, SliceKind.GPU_ANNOTATION)) & ~stray
+    rows = np.flatnonzero(marks & among(name_id, names))
+    work = np.flatnonzero(among(kind, _WORK) & ~stray)
+    if len(rows) < 2 or not among(kind[work], GPU_WORK).any():
         return _NONE
     few = max(1, int(SHARE * len(rows)))
     first, last = int(start_ns[work].min()), int(end_ns[work].max())

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from whichlayer.analysis.among import among
 from whichlayer.analysis.trace.columns import Bool, Int32, Int64, UInt8
 from whichlayer.analysis.trace.kinds import GPU_WORK, SliceKind
 from whichlayer.analysis.trace.launch_proof import proven
@@ -50,7 +51,7 @@ def join_launches(
         int32 (n,), -1 off the GPU and where the file holds no launch.
     """
     launch = np.full(len(kind), -1, np.int32)
-    on_gpu = np.isin(kind, GPU_WORK)
+    on_gpu = among(kind, GPU_WORK)
     if not bool((correlation[on_gpu] > 0).any()):
         correlation = external_id
     work = np.flatnonzero(on_gpu & (correlation > 0))
@@ -89,8 +90,8 @@ def _by_process(
     doubtful = shared(number[calls], callers.process[calls])
     if not len(doubtful):
         return
-    work = work[np.isin(number[work], doubtful)]
-    every, calls = calls, calls[np.isin(number[calls], doubtful)]
+    work = work[among(number[work], doubtful)]
+    every, calls = calls, calls[among(number[calls], doubtful)]
     launch[work] = -1
     _drop_foreign(launch, every, number, external_id, start_ns, callers)
     if len(work):

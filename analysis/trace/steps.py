@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from whichlayer.analysis.among import among
 from whichlayer.analysis.trace.columns import Bool, Int32, Int64, Step, StepSource, Trace, UInt8
 from whichlayer.analysis.trace.kinds import SliceKind
 
@@ -44,7 +45,7 @@ class _Slices:
 
     def rows(self, names: NDArray[np.int32], kind: SliceKind) -> NDArray[np.intp]:
         """The slices of a kind that have one of some names."""
-        return np.flatnonzero(np.isin(self.name_id, names) & (self.kind == kind) & self.usable)
+        return np.flatnonzero(among(self.name_id, names) & (self.kind == kind) & self.usable)
 
 
 def find_steps(
@@ -111,7 +112,7 @@ def gpu_steps(
     names = {int(name_id[step.row]): place for place, step in enumerate(steps)}
     ids = np.array(sorted(names), np.int32)
     places = np.array([names[int(one)] for one in ids], np.intp)
-    rows = rows[np.isin(name_id[rows], ids)]
+    rows = rows[among(name_id[rows], ids)]
     return rows, places[np.searchsorted(ids, name_id[rows])]
 
 
@@ -161,7 +162,7 @@ def _of_gpu(slices: _Slices, numbers: dict[int, int]) -> tuple[Step, ...]:
 def _of_engine(slices: _Slices, vllm: list[int], sglang: list[int]) -> tuple[Step, ...]:
     """What an engine marks, the outermost of marks in one another, numbered from 1."""
     rows = slices.rows(np.array(vllm + sglang, np.int32), SliceKind.ANNOTATION)
-    ours = np.isin(slices.name_id[rows], np.array(sglang, np.int32))
+    ours = among(slices.name_id[rows], np.array(sglang, np.int32))
     rows = _of_best_lane(_outermost(slices, rows), slices.lane_id)
     # SGLang's own mark can lie inside one that has the words of vLLM.
     source = StepSource.SGLANG if bool(ours.any()) else StepSource.VLLM

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from whichlayer.analysis.among import among
 from whichlayer.analysis.trace.columns import Bool, Int64, UInt8
 from whichlayer.analysis.trace.kinds import GPU_WORK, SliceKind
 
@@ -74,7 +75,7 @@ def find_strays(start_ns: Int64, end_ns: Int64, kind: UInt8, others: Others | No
         return stray
     stray[rows[_far_away(start_ns[rows])]] = True
     rows = rows[~stray[rows]]
-    if len(rows) and bool(np.isin(kind[rows], GPU_WORK).any()):
+    if len(rows) and bool(among(kind[rows], GPU_WORK).any()):
         first = min(int(start_ns[rows].min()), others.first_ns)
         last = max(int(start_ns[rows].max()), others.last_ns)
         late = end_ns[rows] > last + max(_HOUR_NS, _SPANS * (last - first))

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from whichlayer.analysis.among import among
 from whichlayer.analysis.trace.columns import Bool, Trace
 from whichlayer.analysis.trace.kinds import GPU_WORK, LaneKind, SliceKind
 
@@ -41,25 +42,25 @@ def undecided(trace: Trace, rows: NDArray[np.integer]) -> Undecided:
     """
     none = np.zeros(len(rows), np.bool_)
     names = {lane.pid for lane in trace.lanes if lane.kind == LaneKind.CPU_THREAD}
-    alone = np.isin(trace.kind[rows], GPU_WORK) & (trace.launch[rows] < 0)
+    alone = among(trace.kind[rows], GPU_WORK) & (trace.launch[rows] < 0)
     if len(names) < 2 or not alone.any():
         return Undecided(none, none)
     number = _numbers(trace)
     alone &= number[rows] > 0
     calls = np.flatnonzero(trace.kind == SliceKind.RUNTIME)
-    calls = calls[np.isin(number[calls], number[rows[alone]])]
+    calls = calls[among(number[calls], number[rows[alone]])]
     order = {name: index for index, name in enumerate(names)}
     process = np.array([order.get(lane.pid, -1) for lane in trace.lanes], np.int64)
     whose = process[trace.lane_id[calls]]
     pairs = np.unique(np.stack((number[calls], whose)), axis=1)
     has, times = np.unique(pairs[0], return_counts=True)
-    shared = alone & np.isin(number[rows], has[times > 1])
-    return Undecided(shared, alone & np.isin(number[rows], has[times == 1]))
+    shared = alone & among(number[rows], has[times > 1])
+    return Undecided(shared, alone & among(number[rows], has[times == 1]))
 
 
 def _numbers(trace: Trace) -> NDArray[np.int64]:
     """What activities and calls were joined by."""
-    on_gpu = np.isin(trace.kind, GPU_WORK)
+    on_gpu = among(trace.kind, GPU_WORK)
     if bool((trace.correlation[on_gpu] > 0).any()):
         return trace.correlation
     return trace.external_id

@@ -8,6 +8,7 @@ from typing import Final
 
 import numpy as np
 
+from whichlayer.analysis.among import among
 from whichlayer.analysis.kernels.names import short_name
 from whichlayer.analysis.results import Analysis, KernelGroup
 from whichlayer.analysis.trace.kinds import SliceKind
@@ -199,5 +200,5 @@ def _graphs(analysis: Analysis) -> tuple[int, int]:
     inside = (launch >= 0) & (activities.owned_ns > 0)
     if not inside.any():
         return 0, 0
-    inside &= np.isin(trace.name_id[np.maximum(launch, 0)], ids)
+    inside &= among(trace.name_id[np.maximum(launch, 0)], ids)
     return len(np.unique(launch[inside])), int(activities.owned_ns[inside].sum())

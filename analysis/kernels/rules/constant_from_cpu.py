@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from whichlayer.analysis.among import among
 from whichlayer.analysis.gaps.blocking import copies_to_device
 from whichlayer.analysis.kernels.context import parent_operator
 from whichlayer.analysis.layers import Layer
@@ -51,11 +52,11 @@ def find(analysis: Analysis) -> Hint | None:
     """The copies of constants to the GPU, or None."""
     trace, activities, window = analysis.trace, analysis.activities, analysis.window
     copies = [index for index, name in enumerate(trace.strings) if copies_to_device(name)]
-    inbound = np.isin(trace.name_id[activities.row], copies) & (activities.op_row >= 0)
+    inbound = among(trace.name_id[activities.row], copies) & (activities.op_row >= 0)
     moves = _outermost(trace, np.unique(activities.op_row[inbound]).astype(np.int64), _MOVES)
     before = _operator_before(trace, moves)
     makes = [index for index, name in enumerate(trace.strings) if name in _MAKES]
-    fresh = (before >= 0) & np.isin(trace.name_id[np.maximum(before, 0)], makes)
+    fresh = (before >= 0) & among(trace.name_id[np.maximum(before, 0)], makes)
     moves, before = moves[fresh], before[fresh]
     low = np.maximum(trace.start_ns[before], window.start_ns)
     high = np.minimum(trace.end_ns[moves], window.end_ns)
@@ -73,10 +74,10 @@ def find(analysis: Analysis) -> Hint | None:
 def _outermost(trace: Trace, rows: Int64, names: frozenset[str]) -> Int64:
     """For each operator the outermost around it as long as all have one of these names."""
     ids = [index for index, name in enumerate(trace.strings) if name in names]
-    rows = rows[np.isin(trace.name_id[rows], ids)]
+    rows = rows[among(trace.name_id[rows], ids)]
     while len(rows):
         up = parent_operator(trace, rows)
-        climb = (up >= 0) & np.isin(trace.name_id[np.maximum(up, 0)], ids)
+        climb = (up >= 0) & among(trace.name_id[np.maximum(up, 0)], ids)
         if not climb.any():
             break
         rows = np.where(climb, up, rows)

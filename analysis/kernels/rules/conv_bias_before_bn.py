@@ -13,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from whichlayer.analysis.among import among
 from whichlayer.analysis.kernels.calls import OpCall
 from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.results import Analysis, Role
@@ -51,7 +52,7 @@ def find(analysis: Analysis) -> Hint | None:
         return None
     added = (activities.role == Role.COMPUTE) & (activities.owned_ns > 0) & (activities.op_row >= 0)
     adds = [index for index, name in enumerate(trace.strings) if name == "aten::add_"]
-    added &= np.isin(trace.name_id[np.maximum(activities.op_row, 0)], adds)
+    added &= among(trace.name_id[np.maximum(activities.op_row, 0)], adds)
     index = np.flatnonzero(added)
     index = index[_within(trace, activities.op_row[index], rows)]
     taken, total = int(activities.owned_ns[index].sum()), analysis.budget.total_ns
@@ -68,7 +69,7 @@ def _before_norms(trace: Trace) -> NDArray[np.intp]:
     wanted = [index for index, name in enumerate(trace.strings) if name in _CONVOLUTIONS]
     norms = [index for index, name in enumerate(trace.strings) if name == "aten::batch_norm"]
     operators = np.flatnonzero(trace.kind == SliceKind.CPU_OP)
-    rows = operators[np.isin(trace.name_id[operators], wanted)]
+    rows = operators[among(trace.name_id[operators], wanted)]
     if not len(rows) or not norms:
         return rows[:0]
     # Convolutions of the same shapes are taken to stand before the same: one of each is looked at.
@@ -79,7 +80,7 @@ def _before_norms(trace: Trace) -> NDArray[np.intp]:
         end = int(trace.lane_rows[trace.lane_id[row] + 1])
         if channels and _is_normed(trace, operators, row, end, channels, set(norms)):
             found.append(detail)
-    return rows[np.isin(trace.detail_id[rows], found)]
+    return rows[among(trace.detail_id[rows], found)]
 
 
 def _is_normed(

@@ -11,6 +11,7 @@ from typing import Final
 
 import numpy as np
 
+from whichlayer.analysis.among import among
 from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.results import Analysis
 from whichlayer.analysis.rule import Hint, Rule
@@ -42,8 +43,8 @@ def find(analysis: Analysis) -> Hint | None:
     if len(analysis.devices) < threshold(analysis.options, RULE.id, "devices"):
         return None
     ids = [index for index, name in enumerate(trace.strings) if name == _MARK]
-    marks = np.isin(trace.name_id, ids)
-    rows = np.flatnonzero(marks & np.isin(trace.kind, _HOST))
+    marks = among(trace.name_id, ids)
+    rows = np.flatnonzero(marks & among(trace.kind, _HOST))
     if not len(rows):
         return None
     rows = rows[np.argsort(trace.start_ns[rows], kind="stable")]

@@ -14,6 +14,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from whichlayer.analysis.among import among
 from whichlayer.analysis.kernels.calls import OpCall
 from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.results import Analysis
@@ -46,7 +47,7 @@ def find(analysis: Analysis) -> Hint | None:
     """The first item of each loop, or None."""
     trace, window = analysis.trace, analysis.window
     names = [index for index, name in enumerate(trace.strings) if name == "aten::select"]
-    rows = np.flatnonzero(np.isin(trace.name_id, names) & (trace.kind == SliceKind.CPU_OP))
+    rows = np.flatnonzero(among(trace.name_id, names) & (trace.kind == SliceKind.CPU_OP))
     if not len(rows):
         return None
     items = threshold(analysis.options, RULE.id, "items")
@@ -93,7 +94,7 @@ def _selected(detail: Mapping[str, Any]) -> tuple[object, int] | None:
 
 def _working(trace: Trace, first: Int64, last: Int64, items: float) -> tuple[Int64, Int64]:
     """Loops that launch at least as much GPU work as they have items, and do not overlap."""
-    launches = trace.launch[np.isin(trace.kind, GPU_WORK) & (trace.launch >= 0)]
+    launches = trace.launch[among(trace.kind, GPU_WORK) & (trace.launch >= 0)]
     # Rows of a lane are in order of time.
     launches = np.sort(launches)
     count = np.searchsorted(launches, last) - np.searchsorted(launches, first)

@@ -19,6 +19,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from whichlayer.analysis.among import among
 from whichlayer.analysis.gaps.communication_fixes import trains
 from whichlayer.analysis.kernels.peaks import device_entry
 from whichlayer.analysis.layers import Layer
@@ -139,7 +140,7 @@ def _fix(trace: Trace) -> str:
 def _failures(trace: Trace) -> Rows:
     """When allocations failed, ascending."""
     ids = [index for index, name in enumerate(trace.strings) if name == _OUT_OF_MEMORY]
-    return trace.instants.time_ns[np.isin(trace.instants.name_id, ids)]
+    return trace.instants.time_ns[among(trace.instants.name_id, ids)]
 
 
 def _calls_before(trace: Trace, calls: Rows, times: Rows) -> Rows:

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from whichlayer.analysis.among import among
 from whichlayer.analysis.errors import Severity, TraceWarning
 from whichlayer.analysis.quality.gate import Effect, Gate, Recording
 from whichlayer.analysis.text import clean, plural
@@ -49,7 +50,7 @@ def _late_ends(trace: Trace, spans: float, share: float) -> Int64:
     """Slices of the host that end far behind all starts and all GPU work, if they are few."""
     judged = ~trace.stray & (trace.kind != SliceKind.PROFILER)
     rows = np.flatnonzero(judged)
-    work = np.isin(trace.kind, GPU_WORK) & judged
+    work = among(trace.kind, GPU_WORK) & judged
     if len(rows) <= ENOUGH or not work.any():
         return rows[:0]
     first = int(trace.start_ns[rows].min())
