@@ -72,6 +72,8 @@ def rows_by_name(
     hits: list[tuple[str, DeviceRow, str]] = []
     for row in DEVICE_ROWS:
         for word in row.match:
+            if word not in clean:
+                continue
             found = re.search(rf"(?<![a-z0-9]){re.escape(word)}(?![a-z0-9])", clean)
             if found is not None:
                 rest = clean[: found.start()] + clean[found.end() :]
