@@ -47,28 +47,48 @@ class Part:
         return next((word for word in told if word != "other"), "other")
 
 
-def parts_of(analysis: Analysis, members: Int64, calls: Calls) -> tuple[Part, ...]:
-    """The operator calls of some kernels in order; kernels of one call are one part."""
-    trace, acts = analysis.trace, analysis.activities
-    if not len(members):
-        return ()
-    found = []
-    operators = acts.op_row[members]
-    edges = [0, *(np.flatnonzero(operators[1:] != operators[:-1]) + 1).tolist(), len(members)]
-    for low, high in pairwise(edges):
-        rows = acts.row[members[low:high]].tolist()
-        operator = int(operators[low])
-        if operator < 0:
-            found += [Part("", (trace.name(row),), _NOTHING, (), None) for row in rows]
-            continue
-        launches = [Launch.from_detail(trace.name(row), trace.detail(row)) for row in rows]
-        call = calls.of(int(trace.name_id[operator]), int(trace.detail_id[operator]))
-        call = call.launching(launches)
+class Parts:
+    """The operator calls of an analysis's chains; equal ones are worked out once."""
+
+    def __init__(self, analysis: Analysis) -> None:
+        self._analysis = analysis
+        self._calls = Calls(analysis.trace.strings, analysis.trace.detail_by_id)
+        self._known: dict[tuple[int, ...], Part] = {}
+
+    def of(self, members: Int64) -> tuple[Part, ...]:
+        """The operator calls of some kernels in order; kernels of one call are one part."""
+        trace, acts = self._analysis.trace, self._analysis.activities
+        if not len(members):
+            return ()
+        found = []
+        operators = acts.op_row[members]
+        edges = [0, *(np.flatnonzero(operators[1:] != operators[:-1]) + 1).tolist(), len(members)]
+        for low, high in pairwise(edges):
+            rows = acts.row[members[low:high]]
+            operator = int(operators[low])
+            if operator < 0:
+                found += [Part("", (trace.name(row),), _NOTHING, (), None) for row in rows.tolist()]
+                continue
+            names, details = trace.name_id[rows].tolist(), trace.detail_id[rows].tolist()
+            call = int(trace.name_id[operator]), int(trace.detail_id[operator])
+            key = (*call, *names, *details)
+            if key not in self._known:
+                self._known[key] = self._part(call, names, details)
+            found.append(self._known[key])
+        return tuple(found)
+
+    def _part(self, operator: tuple[int, int], names: list[int], details: list[int]) -> Part:
+        """A call and its kernels, each by the numbers of its name and its arguments."""
+        trace = self._analysis.trace
+        launches = [
+            Launch.from_detail(trace.strings[name], trace.detail_by_id(detail))
+            for name, detail in zip(names, details, strict=True)
+        ]
+        call = self._calls.of(*operator).launching(launches)
         work = work_of(call)
         tensors = tuple(tensor for tensor in call.tensors() if tensor.shape)
-        names = tuple(launch.name for launch in launches)
-        found.append(Part(call.name, names, work, tensors, _result(work, tensors)))
-    return tuple(found)
+        kernels = tuple(launch.name for launch in launches)
+        return Part(call.name, kernels, work, tensors, _result(work, tensors))
 
 
 def handed(giver: Part, taker: Part) -> int:

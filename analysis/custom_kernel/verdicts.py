@@ -13,11 +13,10 @@ from whichlayer.analysis.compiled.graphs import graph_of
 from whichlayer.analysis.custom_kernel.answers import Answer, Reply, overall
 from whichlayer.analysis.custom_kernel.captured import captured
 from whichlayer.analysis.custom_kernel.chains import SHORTEST, Chain, Origin, find_chains
-from whichlayer.analysis.custom_kernel.parts import parts_of
+from whichlayer.analysis.custom_kernel.parts import Parts
 from whichlayer.analysis.custom_kernel.shapes import shape_groups, stable
 from whichlayer.analysis.custom_kernel.worth import owns, projected
 from whichlayer.analysis.findings.where import where_of
-from whichlayer.analysis.kernels.calls import Calls
 from whichlayer.analysis.kernels.names import short_name
 from whichlayer.analysis.kernels.peaks import DeviceMatch, device_entry, match_device
 from whichlayer.analysis.results import Analysis, Where
@@ -79,7 +78,7 @@ class Candidate:
 def custom_kernels(analysis: Analysis) -> tuple[Candidate, ...]:
     """Every candidate of the window: what is justified first, then by time."""
     trace = analysis.trace
-    calls = Calls(trace.strings, trace.detail_by_id)
+    parts = Parts(analysis)
     peaks = [
         match_device(device_entry(device.number, trace.header), trace.header, analysis.options)
         for device in analysis.devices
@@ -87,28 +86,28 @@ def custom_kernels(analysis: Analysis) -> tuple[Candidate, ...]:
     trains = any(_BACKWARD.search(name[-64:]) for name in trace.strings)
     whole = max(analysis.budget.total_ns, 1)
     chains = (chain for chain in find_chains(analysis) if chain.time_ns >= _LEAST * whole)
-    judged = (_judged(analysis, chain, peaks, calls, trains) for chain in chains)
+    judged = (_judged(analysis, chain, peaks, parts, trains) for chain in chains)
     found = [one for one in judged if one is not None]
     rank = {Answer.YES: 0, Answer.UNKNOWN: 1, Answer.NO: 2}
     return tuple(sorted(found, key=lambda one: (rank[one.answer] > 0, -one.time_ns)))
 
 
 def _judged(
-    analysis: Analysis, chain: Chain, peaks: list[DeviceMatch], calls: Calls, trains: bool
+    analysis: Analysis, chain: Chain, peaks: list[DeviceMatch], all_parts: Parts, trains: bool
 ) -> Candidate | None:
     """The verdict on a chain, None for one and the same call over and over: that is a loop."""
     trace, acts = analysis.trace, analysis.activities
     middle = chain.members[len(chain.members) // 2]
-    parts = parts_of(analysis, middle, calls)
+    parts = all_parts.of(middle)
     if len({(part.operator, part.kernels, part.tensors) for part in parts}) < SHORTEST:
         return None
     before = chain.before[len(chain.members) // 2]
-    earlier = parts_of(analysis, _same_graph(analysis, before[before >= 0], middle), calls)
+    earlier = all_parts.of(_same_graph(analysis, before[before >= 0], middle))
     groups = np.unique(acts.group[middle])
     rules = frozenset(analysis.kernels[one].rule for one in groups.tolist() if one >= 0)
     shapes = shape_groups(analysis, chain)
     saving = projected(
-        analysis, chain, shapes, peaks[int(acts.device[middle[0]])], calls, trains=trains
+        analysis, chain, shapes, peaks[int(acts.device[middle[0]])], all_parts, trains=trains
     )
     replies = (
         captured(chain.origin, parts, earlier, rules),

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from whichlayer.analysis.custom_kernel.answers import Answer, Reply
 from whichlayer.analysis.custom_kernel.chains import ANCHORS, Chain
-from whichlayer.analysis.custom_kernel.parts import Part, handed, parts_of
+from whichlayer.analysis.custom_kernel.parts import Part, Parts, handed
 from whichlayer.analysis.custom_kernel.rule import RULE
-from whichlayer.analysis.kernels.calls import Calls
 from whichlayer.analysis.kernels.names import family
 from whichlayer.analysis.kernels.peaks import DeviceMatch
 from whichlayer.analysis.results import Analysis
@@ -43,7 +42,7 @@ def projected(
     chain: Chain,
     groups: tuple[Int64, Int64] | None,
     peaks: DeviceMatch,
-    calls: Calls,
+    parts: Parts,
     *,
     trains: bool,
 ) -> Saving:
@@ -56,7 +55,7 @@ def projected(
         chain: the candidate.
         groups: shape tuples of its calls.
         peaks: of its device.
-        calls: of operators.
+        parts: gives the operator calls of kernels.
         trains: what lies between the kernels may be needed for the backward pass, so that
             only reading it again is saved.
     """
@@ -74,10 +73,10 @@ def projected(
     total, external = 0.0, None
     for tuple_ in range(len(groups[1])):
         mine = np.flatnonzero(groups[0] == tuple_)
-        parts = parts_of(analysis, chain.members[mine[0]], calls)
-        moved = external_bytes(parts, trains=trains)
+        one = parts.of(chain.members[mine[0]])
+        moved = external_bytes(one, trains=trains)
         if moved is None:
-            told = next(part.work.reason for part in parts if not _counted(part))
+            told = next(part.work.reason for part in one if not _counted(part))
             return Saving(None, None, f"bytes unknown: {told or 'a lower bound only'}")
         external = moved if external is None else external
         ideal = np.maximum(moved / bandwidth, owned[mine][:, anchors].sum(axis=1))
