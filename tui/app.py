@@ -11,9 +11,7 @@ from rich.console import RenderableType
 from textual import on
 from textual.app import App, ComposeResult
 from textual.binding import BindingType
-from textual.reactive import Reactive
 from textual.screen import Screen
-from textual.widget import Widget
 
 from whichlayer.analysis.errors import TraceError
 from whichlayer.analysis.text import clean
@@ -38,6 +36,7 @@ from whichlayer.tui.themes import theme_of
 from whichlayer.tui.widgets.footer import Footer
 from whichlayer.tui.widgets.header import Header
 from whichlayer.tui.widgets.opening import Opening
+from whichlayer.tui.widgets.trace_screen import TraceScreen
 from whichlayer.tui.widgets.verdict_line import VerdictLine
 
 # What the first picture does without comes with the panes: it brings NumPy.
@@ -76,12 +75,6 @@ def key_commands() -> type[Provider]:
     from whichlayer.tui.commands import KeyCommands
 
     return KeyCommands
-
-
-class TraceScreen(Screen[None]):
-    """The screen of a trace; a change of focus repaints the two parts it concerns, not all."""
-
-    focused: Reactive[Widget | None] = Reactive(None, repaint=False)
 
 
 class WhichlayerApp(AsWanted):
