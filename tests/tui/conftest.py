@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
+from textual.css.model import RuleSet
+from textual.css.stylesheet import Stylesheet
 
 from tests.tui.idle import wait_for_idle
 from tests.tui.recording import build_analysis, build_trace
@@ -13,6 +16,8 @@ from whichlayer.analysis.results import Analysis, GapText, Where
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.tui.document import Document, open_document, with_analysis
 from whichlayer.tui.screen_settings import screen_settings
+
+_PARSED: dict[object, list[RuleSet]] = {}
 
 
 @pytest.fixture(autouse=True)
@@ -35,6 +40,20 @@ def _no_idle_waits(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("textual.pilot.wait_for_idle", wait_for_idle)
     if "shown_in_time" not in request.fixturenames:
         monkeypatch.setattr("textual.screen.UPDATE_PERIOD", 1 / 333)
+
+
+@pytest.fixture(autouse=True)
+def _sheets_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A style sheet in the same colours is parsed by the first application that needs it."""
+    parse = Stylesheet._parse_rules
+
+    def parsed(sheet: Stylesheet, *source: Any, **about: Any) -> list[RuleSet]:
+        key = (source, *sorted(about.items()), *sorted(sheet._variables.items()))
+        if key not in _PARSED:
+            _PARSED[key] = parse(sheet, *source, **about)
+        return _PARSED[key]
+
+    monkeypatch.setattr(Stylesheet, "_parse_rules", parsed)
 
 
 @pytest.fixture
