@@ -13,6 +13,7 @@ from textual.strip import Strip
 from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.report.units import share_text
 from whichlayer.analysis.text import clean
+from whichlayer.tui.deferred import Deferred
 from whichlayer.tui.loading import Clock, Loading, Stage
 from whichlayer.tui.widgets.load_line import load_line, stands_still
 from whichlayer.tui.widgets.pane import Pane, Piece, shortened, strip_of
@@ -21,7 +22,10 @@ if TYPE_CHECKING:
     from textual.timer import Timer
 
     from whichlayer.analysis.results import Analysis, Budget
+    from whichlayer.tui import main_cause
     from whichlayer.tui.view import View
+else:
+    main_cause = Deferred("whichlayer.tui.main_cause")
 
 #: Tags of the verdict, as people read them.
 _SIDES = {
@@ -38,6 +42,9 @@ _OF_SPAN = " of the span:"
 #: What stands in its place until a span that was selected is analysed.
 _SPAN_WAITS, _SPAN_GROWS = " span: analysing …", " span: being selected …"
 
+#: Cells that letters and shares of layers keep.
+_KEPT_SHARES = 36
+
 #: What stands in its place where only a part was read.
 _PART = " PART "
 
@@ -48,8 +55,9 @@ class VerdictLine(Pane):
     OF_SPAN = True
 
     HELP = (
-        "The side on which the time is lost, the two shares that say so, and what each layer takes "
-        "of the window or of the selection, the largest first."
+        "The side on which the time is lost (with ? where that is to be trusted less), the two "
+        "shares that say so, what takes the most time, and what each layer takes of the window or "
+        "of the selection, the largest first."
     )
 
     #: Seconds, as tests set them.
@@ -117,15 +125,16 @@ class VerdictLine(Pane):
             analysis.options.span_ns == self.view.selection is not None
         )
         # What the shares are of is said once: some of the texts say it themselves.
-        texts = [
-            (_OF_SPAN if of_span and "span" not in text else "", f" {text} ")
-            for text in verdict_texts(analysis)
-        ]
-        fitting = (one for one in texts if cell_len("".join(one)) <= room + 1)
-        told, text = next(fitting, texts[-1])
-        pieces += [(told, palette.strong)] if told else []
-        room = max(room - cell_len(told), 0)
-        pieces.append((shortened(text, min(cell_len(text), room)), palette.text))
+        texts = verdict_texts(analysis)
+        # Whose the loss is comes before all that is said of it.
+        shares = self._shares(analysis.budget, min(_KEPT_SHARES, room // 2))
+        left = room - sum(cell_len(piece) for piece, _ in shares)
+        of = cell_len(_OF_SPAN) if of_span else 0
+        text = f" {main_cause.said_in(left - of - 2, texts, analysis) or texts[-1]} "
+        if of and "span" not in text:
+            pieces.append((_OF_SPAN, palette.strong))
+            left = max(left - of, 0)
+        pieces.append((shortened(text, min(cell_len(text), left)), palette.text))
         used = sum(cell_len(piece) for piece, _ in pieces)
         pieces += self._shares(analysis.budget, width - used)
         return strip_of(pieces, width, palette.text)
