@@ -60,24 +60,27 @@ class Parts:
         trace, acts = self._analysis.trace, self._analysis.activities
         if not len(members):
             return ()
-        found = []
-        operators = acts.op_row[members]
+        rows, operators = acts.row[members], acts.op_row[members]
         edges = [0, *(np.flatnonzero(operators[1:] != operators[:-1]) + 1).tolist(), len(members)]
-        for low, high in pairwise(edges):
-            rows = acts.row[members[low:high]]
-            operator = int(operators[low])
-            if operator < 0:
-                found += [Part("", (trace.name(row),), _NOTHING, (), None) for row in rows.tolist()]
+        names, details = trace.name_id[rows].tolist(), trace.detail_id[rows].tolist()
+        calls = operators[edges[:-1]]
+        whose = zip(
+            (calls >= 0).tolist(), trace.name_id[calls].tolist(), trace.detail_id[calls].tolist(),
+            strict=True,
+        )  # fmt: skip
+        found = []
+        for (low, high), (known, *call) in zip(pairwise(edges), whose, strict=True):
+            if not known:
+                own = (trace.strings[name] for name in names[low:high])
+                found += [Part("", (name,), _NOTHING, (), None) for name in own]
                 continue
-            names, details = trace.name_id[rows].tolist(), trace.detail_id[rows].tolist()
-            call = int(trace.name_id[operator]), int(trace.detail_id[operator])
-            key = (*call, *names, *details)
+            key = (*call, *names[low:high], *details[low:high])
             if key not in self._known:
-                self._known[key] = self._part(call, names, details)
+                self._known[key] = self._part(call, names[low:high], details[low:high])
             found.append(self._known[key])
         return tuple(found)
 
-    def _part(self, operator: tuple[int, int], names: list[int], details: list[int]) -> Part:
+    def _part(self, operator: list[int], names: list[int], details: list[int]) -> Part:
         """A call and its kernels, each by the numbers of its name and its arguments."""
         trace = self._analysis.trace
         launches = [

@@ -30,6 +30,8 @@ from whichlayer.analysis.text import clean, size_text
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.analysis.trace.kinds import LaneKind, SliceKind
 
+# Members of an IntEnum are looked up slowly, and compared with NumPy's numbers more slowly.
+_IDLE, _CPU_THREAD = int(GapKind.IDLE), LaneKind.CPU_THREAD
 #: Causes in which a thread only looks idle, or busy, while another one held it up.
 _LOOKS_IDLE = ("dataloader-wait", "launch-bound", "python-overhead", "unattributed")
 #: Causes in which a piece is made of many calls, the culprit the longest.
@@ -89,7 +91,7 @@ def _culprit(trace: Trace, gaps: Gaps, index: int) -> int:
 
 
 def _on_cpu(trace: Trace, row: int) -> bool:
-    return row >= 0 and trace.lanes[int(trace.lane_id[row])].kind == LaneKind.CPU_THREAD
+    return row >= 0 and trace.lanes[trace.lane_id.item(row)].kind == _CPU_THREAD
 
 
 def _where(trace: Trace, gaps: Gaps, index: int, culprit: int, roots: Sequence[str]) -> Where:
@@ -116,30 +118,30 @@ def _place(trace: Trace, gaps: Gaps, index: int, culprit: int, roots: Sequence[s
 
 
 def _evidence(analysis: Analysis, index: int, culprit: int) -> list[str]:
-    trace, gaps = analysis.trace, analysis.gaps
+    trace, gaps, rule = analysis.trace, analysis.gaps, analysis.gaps.rule(index)
     start, end = int(gaps.start_ns[index]), int(gaps.end_ns[index])
-    if gaps.kind[index] != GapKind.IDLE:
+    if gaps.kind.item(index) != _IDLE:
         ran = _ran(trace, int(gaps.next_row[index]), end - start)
         return [*ran, *proof_lines(trace, gaps, index, culprit)]
     following, launch = int(gaps.next_row[index]), int(gaps.launch_row[index])
     lines = [f"idle {microseconds(end - start)}{_before(trace, following)}"]
-    if gaps.rule(index) == "unattributed" and (odd := _odd_time(trace, culprit)):
+    if rule == "unattributed" and (odd := _odd_time(trace, culprit)):
         return [*lines, odd]
-    lost = lost_line(trace, start, end, following) if gaps.rule(index) == "unattributed" else None
+    lost = lost_line(trace, start, end, following) if rule == "unattributed" else None
     if lost is not None:
         return [*lines, lost]
     own = int(gaps.culprit_row[index])
-    lines += _launch_lines(trace, (start, end), following, launch, own, gaps.rule(index))
+    lines += _launch_lines(trace, (start, end), following, launch, own, rule)
     behind = behind_line(trace, culprit, launch, end)
     if behind is not None:
         lines.append(behind)
-    elif gaps.rule(index) == "unattributed" and culprit >= 0 and culprit != launch:
+    elif rule == "unattributed" and culprit >= 0 and culprit != launch:
         lines.append(_where_it_was(trace, culprit))
-    elif culprit >= 0 and culprit != launch and gaps.rule(index) != "graph-break":
+    elif culprit >= 0 and culprit != launch and rule != "graph-break":
         lines += _culprit_lines(trace, culprit, launch, start, end)
-        lines += _share_lines(trace, gaps.rule(index), culprit, launch, (start, end))
+        lines += _share_lines(trace, rule, culprit, launch, (start, end))
     lines += proof_lines(trace, gaps, index, culprit)
-    if gaps.rule(index) in _LOOKS_IDLE and launch >= 0 and end - start >= LOOKED_AT_NS:
+    if rule in _LOOKS_IDLE and launch >= 0 and end - start >= LOOKED_AT_NS:
         until = max(min(int(trace.start_ns[launch]), end), start)
         if wait_of_row(trace, culprit) == Wait.SLEEP:
             return lines

@@ -25,6 +25,8 @@ class Wait(Enum):
     SLEEP = "nothing: until a time is over"
 
 
+# Members of an IntEnum are looked up slowly, and compared with NumPy's numbers more slowly.
+_PYTHON = int(SliceKind.PYTHON)
 #: Where the standard library's files lie; profilers leave out the part that is in sys.path.
 _STDLIB = r"(?:^|/(?:lib|Lib)/(?:python[\d.]+t?/)?)"
 _CALLED = r"\.pyx?\(\d+\): (?:\w+\.)*"
@@ -113,7 +115,7 @@ def _of_built_in(name: str) -> Wait | None:
 
 def wait_of_row(trace: Trace, row: int) -> Wait | None:
     """For what the thread of a slice waits in it; None for no wait of Python's."""
-    if row < 0 or trace.kind[row] != SliceKind.PYTHON:
+    if row < 0 or trace.kind.item(row) != _PYTHON:
         return None
     return wait_of(trace.name(row))
 
