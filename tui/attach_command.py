@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from whichlayer.tui.arguments import Parser, UsageError, parse_count
+from whichlayer.tui.arguments import Parser, UsageError, add_config_options, parse_count
 from whichlayer.tui.run_command import add_history_option
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def attach(arguments: Sequence[str]) -> int:
         _refuse_watched(typed.program, reach)
         if typed.steps:
             return _record(typed, reach)
-        return _watch(reach, typed.history, local=typed.program.isdecimal())
+        return _watch(reach, typed)
     except (RelayError, RendezvousError) as error:
         raise UsageError(str(error)) from error
 
@@ -81,6 +81,7 @@ def _parser() -> Parser:
         "and with the token that is printed; port 0 for a free one",
     )
     add_history_option(parser)
+    add_config_options(parser)
     return parser
 
 
@@ -187,21 +188,28 @@ def _relay(address: str, reach: Callable[[], socket.socket]) -> int:
     return 0
 
 
-def _watch(reach: Callable[[], socket.socket], history_bytes: int, *, local: bool) -> int:
+def _watch(reach: Callable[[], socket.socket], typed: Namespace) -> int:
     streams = (sys.stdin, sys.stdout, sys.stderr)
     if not all(stream is not None and stream.isatty() for stream in streams):
         raise UsageError("the screen needs a terminal; record without one: --steps N -o FILE")
+    from whichlayer.tui.configured import options_with, set_up_screen
+
+    set_up_screen(typed)
     from whichlayer.analysis.live.history import History
     from whichlayer.analysis.live.one_arena import use_one_arena
     from whichlayer.analysis.live.recorder_options import RecorderOptions
     from whichlayer.analysis.live.server import LiveServer
+    from whichlayer.analysis.options import Options
     from whichlayer.tui.live.run import run_live
 
     use_one_arena()
-    server = LiveServer(History(most_memory_bytes=history_bytes or sys.maxsize))
+    server = LiveServer(History(most_memory_bytes=typed.history or sys.maxsize))
     try:
         server.join(reach())
-        return run_live(server, None, RecorderOptions(every=0), local=local)
+        return run_live(
+            server, None, RecorderOptions(every=0), options_with(Options(), typed),
+            local=typed.program.isdecimal(),
+        )  # fmt: skip
     finally:
         server.close()
 

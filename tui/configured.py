@@ -127,7 +127,8 @@ def options_with(options: Options, typed: Namespace) -> Options:
     from whichlayer.analysis.config import with_config
 
     config = config_of(typed, screen=False)
-    places = {name: option for name, option in _TYPED.items() if getattr(typed, name) is not None}
+    typed_too = ((name, getattr(typed, name, None)) for name in _TYPED)
+    places = {name: _TYPED[name] for name, value in typed_too if value is not None}
     return with_config(replace(options, origins={**options.origins, **places}), config)
 
 

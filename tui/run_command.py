@@ -11,7 +11,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from whichlayer.tui.arguments import Parser, UsageError, parse_count, parse_size
+from whichlayer.tui.arguments import (
+    Parser,
+    UsageError,
+    add_config_options,
+    parse_count,
+    parse_size,
+)
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -49,7 +55,7 @@ def run_program(arguments: Sequence[str]) -> int:
         if typed.headless:
             return _record(command, options, Path(typed.output))
         folder = Path(typed.output) if typed.output else None
-        return _watch(command, options, folder, typed.history)
+        return _watch(command, options, folder, typed)
     except RendezvousError as error:
         raise UsageError(str(error)) from error
 
@@ -105,6 +111,7 @@ def _parser() -> Parser:
         "-o", "--output", metavar="DIR", help="keep all windows there (else until the screen ends)"
     )
     add_history_option(group)
+    add_config_options(parser)
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND", help="what to run")
     return parser
 
@@ -185,23 +192,27 @@ def _record(command: list[str], options: RecorderOptions, folder: Path) -> int:
 
 
 def _watch(
-    command: list[str], options: RecorderOptions, folder: Path | None, history_bytes: int
+    command: list[str], options: RecorderOptions, folder: Path | None, typed: Namespace
 ) -> int:
     """Watch on the screen; the program has a terminal of its own."""
+    from whichlayer.tui.configured import options_with, set_up_screen
+
+    set_up_screen(typed)
     source = _source_of_program()
     from whichlayer.analysis.live.child import Child, recorder_environment
     from whichlayer.analysis.live.history import History
     from whichlayer.analysis.live.one_arena import use_one_arena
     from whichlayer.analysis.live.server import LiveServer
+    from whichlayer.analysis.options import Options
     from whichlayer.tui.live.run import run_live
 
     use_one_arena()
-    server = LiveServer(History(folder, most_memory_bytes=history_bytes or sys.maxsize))
+    server = LiveServer(History(folder, most_memory_bytes=typed.history or sys.maxsize))
     try:
         address = server.listen()
         environment = recorder_environment(os.environ, address, options)
         child = Child(command, environment, source)
-        return run_live(server, child, options)
+        return run_live(server, child, options, options_with(Options(), typed))
     finally:
         server.close()
 

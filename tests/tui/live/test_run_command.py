@@ -19,8 +19,11 @@ import pytest
 from tests.support.live_peer import hello
 from whichlayer.analysis.live.protocol import Message, ProtocolError, receive, send
 from whichlayer.analysis.live.rendezvous import listen
+from whichlayer.analysis.options import Options
+from whichlayer.tui import keys
 from whichlayer.tui.cli import main
 from whichlayer.tui.samples import sample_path
+from whichlayer.tui.screen_settings import screen_settings
 
 WHICHLAYER = [sys.executable, "-m", "whichlayer"]
 
@@ -257,3 +260,39 @@ def test_what_nobody_watches_is_joined() -> None:
     with watched_program("") as pid:
         done = run("attach", pid)
     assert done.returncode == 2 and b"needs a terminal" in done.stderr
+
+
+def test_settings_that_are_wrong_are_told_before_anything_is_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(".whichlayer.toml").write_text('[screen]\ntheme = "nope"\n')
+    started = tmp_path / "started"
+    assert main(["run", "--", "touch", str(started)]) == 2
+    assert '.whichlayer.toml:2: screen.theme: there is no theme "nope"' in capfd.readouterr().err
+    assert not started.exists()
+
+
+def test_the_live_screen_has_the_settings_of_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("own.toml").write_text(
+        'device_model = "H100 SXM5"\n[screen]\ntheme = "light"\n[keys]\nfit = "f5"\n'
+    )
+    seen: list[tuple[str, str | None]] = []
+
+    def shown(server: object, child: object, recording: object, options: Options) -> int:
+        fit = next(key for key in keys.current_keys() if key.id == "fit")
+        assert fit.keys == (("f5",) if len(seen) == 0 else ("f",))
+        seen.append((screen_settings.theme, options.device_model))
+        return 0
+
+    monkeypatch.setattr("whichlayer.tui.live.run.run_live", shown)
+    monkeypatch.setattr("whichlayer.tui.run_command._source_of_program", lambda: None)
+    monkeypatch.setattr(keys, "_in_use", keys.KEYS)
+    assert main(["run", "--config", "own.toml", "--", "true"]) == 0
+    monkeypatch.setattr(keys, "_in_use", keys.KEYS)
+    assert main(["run", "--no-config", "--", "true"]) == 0
+    assert seen[0][0].endswith("light") and (seen[0][1] or "").startswith("H100 SXM5")
+    assert seen[1][1] is None
