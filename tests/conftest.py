@@ -66,6 +66,20 @@ def cache_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield folder
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _programs_compiled_once(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Where Python is told to keep no compiled modules, it does beside pytest's other files.
+
+    Else every program under test compiles all of whichlayer: a quarter of what a report takes.
+    """
+    cache = getattr(request.config, "cache", None)
+    with pytest.MonkeyPatch.context() as patch:
+        if os.environ.get("PYTHONDONTWRITEBYTECODE") and cache is not None:
+            patch.setenv("PYTHONPYCACHEPREFIX", str(cache.mkdir("compiled")))
+            patch.delenv("PYTHONDONTWRITEBYTECODE")
+        yield
+
+
 @pytest.fixture(scope="session")
 def traces() -> Path:
     """The folder of real recordings that ``WHICHLAYER_TRACES`` names; skips where it is unset."""
