@@ -248,6 +248,10 @@ class WhichlayerApp(AsWanted):
         """With which options and by what spans are analysed."""
         return self._loader.maker
 
+    def copy_to_clipboard(self, text: str) -> None:
+        """Copy; what is no text, such as bytes of a file's name, as question marks."""
+        super().copy_to_clipboard(text.encode("utf-8", "replace").decode())
+
     def _repaint(self) -> None:
         palette = palette_for(self.theme, self.console.color_system, plain=self.no_color)
         for pane in self.panes:

@@ -68,8 +68,9 @@ class FindActions(Prompting):
         if before is None or not (self._filter_text or self._search_text):
             return document
         same = before.trace is document.trace
-        if before.filter is not None and same and document.filter is None:
-            document = filtered.with_filter(document, before.filter)
+        kept = before.filter if self._filter_text else None
+        if kept is not None and same and document.filter is None:
+            document = filtered.with_filter(document, kept)
         if not same:
             # Rows have other numbers now: everything is looked for again.
             if self._search_text:
@@ -259,7 +260,8 @@ class FindActions(Prompting):
         assert self.document is not None
         if message.error:
             self.prompt.say(message.error, wrong=True)
-            self._light(None)
+            if not message.purpose.startswith("filter"):
+                self._light(None)
         elif message.hits is None:
             self.prompt.say(f"searching … {message.share:.0%}")
         elif message.purpose.startswith("filter"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
@@ -13,6 +12,7 @@ from whichlayer.tui.dealt_rows import used_rows
 from whichlayer.tui.document import Document
 from whichlayer.tui.go_to import wall_clock_ns
 from whichlayer.tui.lane_spec import lane_names, parse_name, place_of, places_of
+from whichlayer.tui.shell_words import shell_word
 from whichlayer.tui.undo import Part
 from whichlayer.tui.view import View
 from whichlayer.tui.wanted import RowsFor, Wanted
@@ -38,7 +38,7 @@ OPTIONS_OF: Final[Mapping[Part, tuple[str, ...]]] = {
 def command_line(path: str, options: Options, wanted: Wanted) -> str:
     """A command that opens a trace with a view."""
     named = f"./{path}" if path.startswith("-") else path
-    return " ".join(map(shlex.quote, ["whichlayer", named, *_analysed(options), *_words(wanted)]))
+    return " ".join(map(shell_word, ["whichlayer", named, *_analysed(options), *_words(wanted)]))
 
 
 def wanted_view(document: Document, view: View, rest: Wanted) -> Wanted:

@@ -278,6 +278,20 @@ async def test_a_filter_leaves_dots_and_only_its_kernels_and_says_so(screen: Scr
     assert said(app).startswith("no filter is on")
 
 
+async def test_a_filter_goes_and_comes_beside_a_search(screen: Screen) -> None:
+    app = screen[0]
+    await press(screen, "slash")
+    await typed(screen, "cuda", "enter")
+    assert app.query_one(HitsLine).display
+    await press(screen, "ampersand")
+    await typed(screen, "dur>20us", "enter")
+    assert app.document is not None and app.document.filter is not None
+    assert app.query_one(HitsLine).display, "half a query is wrong, and no end of the search"
+    await press(screen, "x")
+    assert app.document.filter is None and said(app) == "filter off"
+    assert app.query_one(HitsLine).display
+
+
 async def test_a_filter_that_nothing_passes_is_told(screen: Screen) -> None:
     app = screen[0]
     await press(screen, "ampersand")
