@@ -8,7 +8,6 @@ from dataclasses import replace
 import pytest
 import pytest_asyncio
 from textual.command import CommandPalette
-from textual.command import CommandPalette
 from textual.pilot import Pilot
 from textual.widgets import OptionList
 
