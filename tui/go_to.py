@@ -65,6 +65,7 @@ def place_of(
         return limits[1] - 1 if _WORDS[text.lower()] else limits[0]
     if (share := _SHARE.fullmatch(text)) is not None:
         at = limits[0] + int((limits[1] - limits[0]) * Decimal(share["number"]) / 100)
+        at -= at == limits[1]  # all of it: the last instant, as ``end`` is
     elif (clock := _CLOCK.fullmatch(text)) is not None:
         at = _wall_clock(clock, trace)
     elif (time := _time(text, plain_ns)) is not None:
@@ -72,9 +73,9 @@ def place_of(
         at = cursor_ns + ns if sign == "+" else cursor_ns - ns if sign else ns
     elif (span := _DASHED.fullmatch(text)) is not None:
         plain = _UNIT_NS.get(span["unit"], plain_ns)
-        return _span_of(span, trace, cursor_ns, limits, plain)
+        return _span_of(span, trace, steps, cursor_ns, limits, plain)
     elif (span := _SPAN.fullmatch(text)) is not None:
-        return _span_of(span, trace, cursor_ns, limits, plain_ns)
+        return _span_of(span, trace, steps, cursor_ns, limits, plain_ns)
     else:
         raise WrongPlace(f"{text!r} is no place: write 12.5ms, +100us, step 3, 50% or 14:03:22.5")
     if not limits[0] <= at < limits[1]:
@@ -99,14 +100,22 @@ def _time(text: str, plain_ns: int) -> tuple[str, int] | None:
 
 
 def _span_of(
-    span: re.Match[str], trace: Trace, cursor_ns: int, limits: Span, plain_ns: int
+    span: re.Match[str],
+    trace: Trace,
+    steps: tuple[Step, ...],
+    cursor_ns: int,
+    limits: Span,
+    plain_ns: int,
 ) -> Span:
-    """The span between two instants."""
-    low = place_of(span["low"], trace, (), cursor_ns, limits, plain_ns)
-    high = place_of(span["high"], trace, (), cursor_ns, limits, plain_ns)
-    if not isinstance(low, int) or not isinstance(high, int) or low >= high:
+    """The span between two places: from the begin of a first step, to the end of a last."""
+    low, high = (
+        place_of(span[side], trace, steps, cursor_ns, limits, plain_ns) for side in ("low", "high")
+    )
+    first = low if isinstance(low, int) else low[0]
+    last = high if isinstance(high, int) else high[1]
+    if first >= last:
         raise WrongPlace(f"{span[0]!r} is no span: write its begin and its end, such as 10ms:25ms")
-    return low, high
+    return first, last
 
 
 def wall_clock_ns(trace: Trace) -> int | None:

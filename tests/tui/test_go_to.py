@@ -43,7 +43,9 @@ def test_the_examples_hold() -> None:
      ("1 995.5 µs", 1_995_500), ("2\u202f000us", 2_000_000), ("1_000", 1_000_000),
      ("1ms 20us", 1_020_000), ("+ 1us 5 ns", 1_001_005), ("-0.9ms 100us", 0),
      ("0.5ms:2ms", (500_000, 2_000_000)), ("100:250.5", (100_000, 250_500)),
-     ("1ms .. 2 ms", (1_000_000, 2_000_000)), ("start:-1us", (0, 999_000))],
+     ("1ms .. 2 ms", (1_000_000, 2_000_000)), ("start:-1us", (0, 999_000)),
+     ("#1:#2", (0, 1_990_000)), ("step 2..2.5ms", (1_000_000, 2_500_000)), ("100%", 2_999_999),
+     ("50%:100%", (1_500_000, 2_999_999)), ("0.5ms:#1", (500_000, 990_000))],
 )  # fmt: skip
 def test_places_that_can_be_gone_to(text: str, at: int | tuple[int, int], trace: Trace) -> None:
     assert place(text, trace) == at
@@ -80,8 +82,9 @@ def test_a_number_without_a_unit_has_that_of_the_ruler(trace: Trace) -> None:
     [("soon", "is no place"), ("", "is no place"), ("9s", "outside the recording"),
      ("-2ms", "outside the recording"),
      ("9s", "outside the recording: 0 ms to 2.999999 ms"), ("2ms:1ms", "is no span"),
-     ("1ms:step 2", "no steps|is no"), ("1ms:9s", "9s is outside"), ("5 ms:", "is no place"),
-     ("100%", "outside"), ("step 9", "no step 9 here: 1 to 3"),
+     ("step 2:1ms", "is no span"), ("step 2:step 9", "no step 9 here"),
+     ("1ms:9s", "9s is outside"), ("5 ms:", "is no place"),
+     ("100.1%", "outside"), ("step 9", "no step 9 here: 1 to 3"),
      ("12:00", "does not tell its wall clock"), ("1e3ms", "is no place")],
 )  # fmt: skip
 def test_what_is_no_place_is_told_in_one_line(text: str, why: str, trace: Trace) -> None:
