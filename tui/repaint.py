@@ -57,7 +57,20 @@ class Shown:
         line[x] = strip
         if known is None:
             return [(x, strip)]
-        return [(x + low, strip.crop(low, high)) for low, high in changed_cells(known, strip)]
+        return [(x + low, part) for low, part in _cut(strip, changed_cells(known, strip))]
+
+
+def _cut(strip: Strip, stretches: list[tuple[int, int]]) -> list[tuple[int, Strip]]:
+    """The parts of a strip in some stretches of cells, with the cell of each."""
+    if len(stretches) < 2:
+        return [(low, strip.crop(low, high)) for low, high in stretches]
+    cuts = [cell for stretch in stretches for cell in stretch]
+    if cuts[0] == 0:
+        del cuts[0]
+    if cuts[-1] != strip.cell_length:
+        cuts.append(strip.cell_length)
+    parts = dict(zip([0, *cuts], strip.divide(cuts), strict=False))
+    return [(low, parts[low]) for low, _ in stretches]
 
 
 def _taken(line: dict[int, Strip], x: int, end: int) -> Strip | None:
@@ -129,8 +142,7 @@ def changed_cells(old: Strip, new: Strip) -> list[tuple[int, int]]:
     before, after = before[same:], after[same:]
     if not after:
         return []
-    known = set(before)
-    if sum(segment not in known for segment in after) <= _FEW:
+    if _are_few(before, after):
         return _stretches(before, after, cells)
     left = cells + (_alike_cells(before[0], after[0], 1) if before else 0)
     before.reverse()
@@ -139,6 +151,18 @@ def changed_cells(old: Strip, new: Strip) -> list[tuple[int, int]]:
     if same < len(after) and same < len(before):
         right += _alike_cells(before[same], after[same], -1)
     return [(left, max(new.cell_length - right, left))]
+
+
+def _are_few(before: list[Segment], after: list[Segment]) -> bool:
+    """Whether few segments are new; styles are told apart by what they are, not by how they look."""
+    known = {(text, id(style)) for text, style, _ in before}
+    left = _FEW
+    for text, style, _ in after:
+        if (text, id(style)) not in known:
+            left -= 1
+            if left < 0:
+                return False
+    return True
 
 
 def _stretches(before: list[Segment], after: list[Segment], at: int) -> list[tuple[int, int]]:

@@ -86,10 +86,14 @@ class ScrolledSheet(OverScreen[None]):
     #: Id of the text's frame, which the style sheet knows.
     FRAME = ""
 
+    #: The frame; it may be gone already when keys and messages come that were sent before.
+    _frame: VerticalScroll
+
     def compose(self) -> ComposeResult:
         """The text in its frame."""
-        with VerticalScroll(id=self.FRAME) as frame:
-            self.entitle(frame)
+        self._frame = VerticalScroll(id=self.FRAME)
+        with self._frame:
+            self.entitle(self._frame)
             yield self.content()
 
     def entitle(self, frame: VerticalScroll) -> None:
@@ -102,11 +106,8 @@ class ScrolledSheet(OverScreen[None]):
 
     def on_mount(self) -> None:
         """Keys go to the frame."""
-        self._frame.focus()
-
-    @property
-    def _frame(self) -> VerticalScroll:
-        return self.query_one(f"#{self.FRAME}", VerticalScroll)
+        if not self._is_left:
+            self._frame.focus()
 
     def action_scroll(self, lines: int) -> None:
         """Scroll by lines."""
