@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from whichlayer.analysis.activities import Activities
 from whichlayer.analysis.findings.verdict import SIDE_SHARE
 from whichlayer.analysis.gaps.calibrate import Calibration
 from whichlayer.analysis.report.units import time_text
 from whichlayer.analysis.results import Verdict
-from whichlayer.analysis.activities import Activities
 
 
 def least_span_ns(calibrations: Sequence[Calibration]) -> int:

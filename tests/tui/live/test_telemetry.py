@@ -153,15 +153,17 @@ def test_without_a_driver_there_is_nothing(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_many_gpus_take_little_room_and_hide_no_idle_one() -> None:
-    telemetry = Telemetry(lambda: None)
+    def texts(*readings: Reading) -> tuple[str, ...]:
+        telemetry = Telemetry(lambda: None)
+        telemetry.readings = readings
+        return telemetry.texts
+
     busy = [97, 98, 99, 3, 99, 96, 97, 98]
-    telemetry.readings = tuple(Reading(share, None, None, None, None) for share in busy)
-    assert telemetry.texts == (
+    assert texts(*(Reading(share, None, None, None, None) for share in busy)) == (
         "GPU0 97 %  GPU1 98 %  +6 more at 3–99 %",
         "GPU0 97 %  +7 more at 3–99 %",
         "8 GPUs at 3–99 %",
     )
-    telemetry.readings = (Reading(97, None, None, 281.4, None),)
-    assert telemetry.texts == ("GPU0 97 % 281 W", "1 GPU at 97 %")
-    telemetry.readings = (Reading(None, None, None, 281.4, None),) * 3
-    assert telemetry.texts[0] == "GPU0 281 W  GPU1 281 W  +1 more"
+    assert texts(Reading(97, None, None, 281.4, None)) == ("GPU0 97 % 281 W", "1 GPU at 97 %")
+    three = texts(*[Reading(None, None, None, 281.4, None)] * 3)
+    assert three[0] == "GPU0 281 W  GPU1 281 W  +1 more"
