@@ -38,6 +38,7 @@ async def test_text_after_the_key_of_the_palette_goes_into_it(
         await _burst(app, pilot, ":flash")
         assert isinstance(app.screen, CommandScreen)
         assert app.screen.query_one(Input).value == "flash"
+        assert not app.screen.query_one(Input).cursor_blink, "a blinking cursor writes at rest"
         assert view_of(app) == before, "no letter was taken for a command"
 
 

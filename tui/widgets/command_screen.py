@@ -14,7 +14,9 @@ class CommandScreen(CommandPalette, LeavesOnce[None]):
 
     def take_focus(self) -> None:
         """Have the next key typed into it, whether or not the screen is drawn yet."""
-        self.set_focus(self.query_one(CommandInput))
+        line = self.query_one(CommandInput)
+        line.cursor_blink = False  # nothing is written while nothing changes
+        self.set_focus(line)
 
     @on(Input.Submitted)
     async def _found(self) -> None:
