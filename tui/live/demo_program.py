@@ -88,6 +88,7 @@ class DemoTraining:
             speed: how many times faster than real steps would be.
         """
         self._peer = peer
+        peer.settimeout(None)  # that of connecting would end listening: a screen may be silent
         self._pause, self._speed = pause, speed
         self._asked = Requests()
         self._messages: queue.SimpleQueue[Message] = queue.SimpleQueue()

@@ -13,6 +13,7 @@ import pytest
 from whichlayer.analysis import analyse, load
 from whichlayer.analysis.live.events import Event, Left, WindowArrived
 from whichlayer.analysis.live.history import History
+from whichlayer.analysis.live.protocol import Message, send
 from whichlayer.analysis.live.server import LiveServer
 from whichlayer.tui.live.demo_program import SCRIPT, DemoTraining, recording, renumbered
 from whichlayer.tui.live.model import LiveModel
@@ -68,6 +69,21 @@ def test_windows_come_through_the_server_with_steps_that_go_on(
     assert [shot.label for shot in model.line] == ["steps 4–5", "steps 47–48", "steps 90–91"]
     assert feed.name.startswith("train.py") and model.now.gone
     assert feed.title_of(model.line[1]) == "window 2"
+
+
+def test_a_screen_that_was_silent_for_longer_than_connecting_may_take_is_still_heard() -> None:
+    ours, theirs = socket.socketpair()
+    theirs.settimeout(0.01)
+    training = DemoTraining(theirs)
+    listener = threading.Thread(target=training._listen, daemon=True)
+    listener.start()
+    listener.join(0.2)
+    assert listener.is_alive()
+    send(ours, Message("pause", {}))
+    ours.close()
+    listener.join(30)
+    theirs.close()
+    assert training._asked.paused and not listener.is_alive()
 
 
 @pytest.mark.parametrize("phase", sorted(SHOWS))
