@@ -16,6 +16,7 @@ from whichlayer.analysis.results import Analysis, Options
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.tui.app import WhichlayerApp
 from whichlayer.tui.widgets.footer import Footer
+from whichlayer.tui.widgets.region import RegionPane
 from whichlayer.tui.widgets.timeline import Timeline
 
 US = 1000
@@ -225,6 +226,23 @@ async def test_selecting_a_gap_again_selects_its_step_then_the_window(screen: Sc
     app.look_at(replace(view_of(app), cursor_ns=400 * US, row=last))
     await press(screen, "V")
     assert view_of(app).selection is None and said(app) == "nothing here to select"
+
+
+async def test_the_region_pane_starts_at_its_title_after_the_selection_is_cleared(
+    screen: Screen,
+) -> None:
+    app, pilot = screen
+    await pilot.resize_terminal(40, 18)
+    app.look_at(replace(view_of(app).selected(100 * US, 1_300 * US), cursor_ns=650 * US))
+    await pilot.pause()
+    await analysed(screen)
+    pane = app.query_one(RegionPane)
+    while not pane.top:
+        await press(screen, "r")
+    await press(screen, "escape")
+    assert pane.top == 0
+    title = pane.said[0].text
+    assert title and title.split()[0] in text_of(app, "region")[0]
 
 
 async def test_the_roofline_is_of_the_span(screen: Screen) -> None:

@@ -73,8 +73,11 @@ class RegionPane(Panel):
                 self.refresh(Region(0, y, self.size.width, 1))
 
     def document_changed(self) -> None:
-        """Say it in the new colours, of the new document."""
-        self._said = self._describe()
+        """Say it in the new colours, of the new document; of something else, from its title on."""
+        said = self._describe()
+        if said[:1] != self._said[:1]:
+            self.top = 0
+        self._said = said
         self._wrap()
 
     def on_resize(self) -> None:
