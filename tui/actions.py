@@ -188,7 +188,7 @@ class KeyActions(
         self._go(travel.to_gap(self.document, self.look, step), f"no {word} gap")
 
     def action_gap_by_size(self, step: int) -> None:
-        """The largest gap; pressed again, the next smaller one, or back to the larger."""
+        """The gap that costs most; pressed again, the one that costs next to it, or back."""
         if not self._knows_gaps() or self.look is None or self.document is None:
             return
         rank = 0 if self.gap_rank is None else self.gap_rank + step
@@ -200,7 +200,7 @@ class KeyActions(
         self.look_at(view)
         self.gap_rank = rank
         count = len(self.document.whole_gaps[view.device])
-        self.say(f"gap {rank + 1} of {count} by size")
+        self.say(f"gap {rank + 1} of {count} by time lost")
 
     def _knows_gaps(self) -> bool:
         """Whether gaps were looked for at all; where not, the user is told why."""

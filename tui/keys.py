@@ -141,13 +141,15 @@ KEYS: tuple[Key, ...] = (
     Key("start", ("home",), "edge(-1)", "start of the recording", _GO,
         mouse="click in the overview"),
     Key("end", ("end",), "edge(1)", "end of the recording", _GO, mouse="click in the overview"),
-    Key("next-gap", ("right_square_bracket",), "gap(1)", "next gap, at the piece that "
-        "explains most of it", _GO, "[] gap"),
-    Key("previous-gap", ("left_square_bracket",), "gap(-1)", "gap before", _GO),
-    Key("smaller-gap", ("right_curly_bracket",), "gap_by_size(1)", "largest gap; again: the "
-        "next smaller", _GO, "{} largest"),
-    Key("larger-gap", ("left_curly_bracket",), "gap_by_size(-1)", "back to the next "
-        "larger gap", _GO),
+    Key("next-gap", ("right_square_bracket",), "gap(1)", "next gap of 0.1 % of the "
+        "window or more, else any, at its main piece", _GO, "[] gap"),
+    Key("previous-gap", ("left_square_bracket",), "gap(-1)", "gap before of 0.1 % or "
+        "more, else any", _GO),
+    Key("smaller-gap", ("right_curly_bracket",), "gap_by_size(1)", "gap that costs most; "
+        "again: the next", _GO, "{} largest",
+        also="largest"),
+    Key("larger-gap", ("left_curly_bracket",), "gap_by_size(-1)", "back to the gap "
+        "that costs more", _GO),
     Key("next-slice", ("full_stop",), "slice(1)", "next kernel or slice of the row", _GO),
     Key("previous-slice", ("comma",), "slice(-1)", "kernel or slice before", _GO),
     Key("next-step", ("greater_than_sign",), "step(1)", "next step", _GO, "<> step"),

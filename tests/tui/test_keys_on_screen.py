@@ -220,7 +220,7 @@ async def test_after_any_other_movement_braces_begin_with_the_largest_gap(
 async def test_braces_end_with_the_smallest_gap(screen: Screen) -> None:
     for rank in range(1, 10):
         last = await press(screen, "right_curly_bracket")
-        assert screen[0].query_one(Footer).said == f"gap {rank} of 9 by size"
+        assert screen[0].query_one(Footer).said == f"gap {rank} of 9 by time lost"
     assert await press(screen, "right_curly_bracket") == last
     assert "no smaller gap" in screen[0].query_one(Footer).said
 
@@ -253,6 +253,18 @@ async def test_angles_show_one_step_after_the_other(screen: Screen) -> None:
     assert "no later step" in screen[0].query_one(Footer).said
     again = await press(screen, "less_than_sign")
     assert again.port == second.port
+
+
+async def test_to_the_next_step_the_cursor_never_goes_back(screen: Screen) -> None:
+    await put(screen, cursor_ns=1_500_000)
+    own = await press(screen, "greater_than_sign")
+    assert own.port.start_ns <= 1_000_000 and own.port.end_ns >= 1_850_000
+    assert own.cursor_ns == 1_500_000
+    later = await press(screen, "greater_than_sign")
+    assert later.cursor_ns > 1_900_000 > own.cursor_ns
+    await put(screen, port=later.port.fitted(), cursor_ns=2_500_000)
+    back = await press(screen, "less_than_sign")
+    assert back.port == later.port and back.cursor_ns == later.cursor_ns
 
 
 async def test_selecting_by_keyboard(screen: Screen) -> None:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from whichlayer.analysis.layers import Layer
 from whichlayer.analysis.results import Gaps
 from whichlayer.tui.heat import DeviceGaps
+from whichlayer.tui.keys import KEYS
 from whichlayer.tui.whole_gaps import LEAST_SHARE, WholeGaps
 
 Piece = tuple[int, int, Layer]
@@ -112,3 +113,17 @@ def test_stepping_forth_visits_every_large_gap_once_in_order(
 @pytest.mark.parametrize("time", [-1, 10, 11, 20])
 def test_no_gap_covers_an_instant_beside_it(time: int) -> None:
     assert whole([(0, 10, P), (12, 20, P)]).at(time) == -1
+
+
+def test_a_longer_gap_that_less_is_lost_in_comes_after() -> None:
+    gaps = whole([(0, 84, P), (100, 157, R), (157, 420, NONE)])
+    assert (gaps.end_ns - gaps.start_ns).tolist() == [84, 320]
+    assert gaps.owned_ns.tolist() == [84, 57]
+    assert gaps.by_size.tolist() == [0, 1], "by what is lost, as the footer says"
+
+
+def test_the_help_says_which_gaps_are_stepped_over() -> None:
+    share = f"{LEAST_SHARE * 100:g} %"
+    does = {key.id: key.does for key in KEYS}
+    for key in ("next-gap", "previous-gap"):
+        assert f"{share} " in does[key] and "else any" in does[key]
