@@ -169,7 +169,7 @@ def to_slice(document: Document, rows: tuple[ShownRow, ...], view: View, step: i
 
 
 def to_step(document: Document, view: View, step: int) -> View | None:
-    """The next step, shown whole, or the one before."""
+    """The next step, shown whole, or the one before; first the cursor's own if it is not."""
     spans = [(row.start_ns, row.end_ns) for row in _steps(document, view.device)]
     if not spans:
         spans = [(s.start_ns, s.end_ns) for s in document.host_steps]
@@ -187,7 +187,9 @@ def to_step(document: Document, view: View, step: int) -> View | None:
         return None
     start, end = spans[place]
     port = view.port.around(start, end, _STEP_SHARE)
-    return replace(view, port=port).pointed(start, view.row)
+    # On the way to later steps the cursor never goes back: not to the start of its own step.
+    cursor = max(start, view.cursor_ns) if step > 0 else start
+    return replace(view, port=port).pointed(cursor, view.row)
 
 
 def to_slice_row(document: Document, view: View, slice_row: int) -> View:
