@@ -128,7 +128,8 @@ class Acts:
             joined = act_of(_joined(last, act), act.run)
             self._past[-1:] = [] if joined is None else [joined]
         else:
-            self._past = [*self._past[-self.LIMIT + 1 :], act]
+            past, whole = _with_its_begin(self._past, act)
+            self._past = past if whole is None else [*past[-self.LIMIT + 1 :], whole]
         self._future.clear()
 
     def next_back(self) -> Act | None:
@@ -162,6 +163,34 @@ def _joined(first: Act, then: Act) -> list[Change]:
         for one in first.changes
     ]
     return [*both, *(one for one in then.changes if one.part not in first.parts)]
+
+
+def _with_its_begin(past: list[Act], act: Act) -> tuple[list[Act], Act | None]:
+    """An act that ends a selection, from before that was begun; the past without its begin."""
+    ended = _selection_in(act)
+    if ended is None or not ended.after.span or ended.before.anchor_ns is None:
+        return past, act
+    for at in range(len(past) - 1, -1, -1):
+        begun = _selection_in(past[at])
+        if begun is None:
+            continue
+        if begun.after != ended.before:
+            break
+        # Where the cursor was is no act alone.
+        left = tuple(
+            one for one in past[at].changes if one is not begun and one.before != one.after
+        )
+        kept = [replace(past[at], changes=left)] if left else []
+        from_begin = replace(ended, before=begun.before)
+        changes = tuple(from_begin if one is ended else one for one in act.changes)
+        changed = any(one.before != one.after for one in changes)
+        past = [*past[:at], *kept, *past[at + 1 :]]
+        return past, replace(act, changes=changes) if changed else None
+    return past, act
+
+
+def _selection_in(act: Act) -> Change | None:
+    return next((one for one in act.changes if one.part is Part.SELECTION), None)
 
 
 def _elsewhere(act: Act) -> Act | None:

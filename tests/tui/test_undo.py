@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whichlayer.tui.undo import Act, Acts, Change, Part, act_of
+from whichlayer.tui.view_parts import Selected
 
 
 def colour(before: int, after: int) -> Act:
@@ -114,3 +115,27 @@ def test_back_and_forward_always_lead_along_one_line(moves: list[str]) -> None:
             now = forward.changes[0].after
         assert now == past[-1]
         assert (acts.next_forward() is None) == (not future)
+
+
+def test_what_was_done_while_selecting_stays_an_act_of_its_own() -> None:
+    none, begun, ended = Selected(None, None), Selected(None, 5), Selected((5, 9), None)
+    acts = Acts()
+    for act in (
+        Act((Change(Part.SELECTION, none, begun),)),
+        colour(0, 1),
+        Act((Change(Part.SELECTION, begun, ended, "selection"),)),
+    ):
+        acts.note(act)
+    assert len(acts) == 2
+    last = acts.next_back()
+    assert last is not None and last.changes == (Change(Part.SELECTION, none, ended),)
+    acts.step_back()
+    assert acts.next_back() == colour(0, 1)
+
+
+def test_the_same_selection_made_anew_is_no_act() -> None:
+    begun, ended = Selected(None, 5), Selected((5, 9), None)
+    acts = Acts()
+    acts.note(Act((Change(Part.SELECTION, ended, begun),)))
+    acts.note(Act((Change(Part.SELECTION, begun, ended),)))
+    assert len(acts) == 0

@@ -185,6 +185,35 @@ async def test_views_have_a_way_back_of_their_own(trace: Trace, analysis: Analys
         assert view_of(app).port != first, "going back is an act, too"
 
 
+@pytest.mark.parametrize("key", ["v", "m"])
+async def test_a_finished_selection_is_undone_begin_and_all(
+    trace: Trace, analysis: Analysis, key: str
+) -> None:
+    async with screen_of(trace, analysis, MEDIUM) as (app, pilot):
+        await press(pilot, key, "l", "l", "l", "l", "l", "l", "l", "l", key)
+        selection = view_of(app).selection
+        assert selection is not None
+        await press(pilot, "u")
+        assert (view_of(app).selection, view_of(app).anchor_ns) == (None, None)
+        assert said(app).startswith("undone: selection")
+        await press(pilot, "u")
+        assert said(app) == "nothing to undo"
+        await press(pilot, "U")
+        assert (view_of(app).selection, view_of(app).anchor_ns) == (selection, None)
+
+
+async def test_a_selection_that_is_only_begun_is_undone_alone(
+    trace: Trace, analysis: Analysis
+) -> None:
+    async with screen_of(trace, analysis, MEDIUM) as (app, pilot):
+        await press(pilot, "v", "l", "l", "v")
+        first = view_of(app).selection
+        await press(pilot, "v", "l", "u")
+        assert (view_of(app).selection, view_of(app).anchor_ns) == (first, None)
+        await press(pilot, "v", "w", "l", "v", "u")
+        assert (view_of(app).selection, view_of(app).anchor_ns) == (first, None)
+
+
 async def test_a_drag_of_the_overview_or_of_a_title_is_one_act(
     trace: Trace, analysis: Analysis
 ) -> None:
