@@ -1,6 +1,7 @@
 """Bookmarks in a file beside the trace: ``<trace>.whichlayer.json``.
 
-Where the trace's folder cannot be written to, in the user's state folder. Written whole to
+Where the trace's folder cannot be written to, or is that of the samples that come with the
+package, in the user's state folder. Written whole to
 another file that then takes the place of the old one, so that a crash loses nothing; a file
 that is damaged or somebody else's is kept aside, never overwritten.
 """
@@ -16,6 +17,10 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
+
+from whichlayer.analysis.text import clean
+from whichlayer.tui import samples
+from whichlayer.tui.view_state import state_folder
 
 #: What is behind the name of the trace.
 SUFFIX: Final = ".whichlayer.json"
@@ -88,6 +93,18 @@ class NotesFile:
             return self._state
         return self._beside if os.access(self._beside.parent, os.W_OK) else self._state
 
+    @property
+    def where(self) -> str:
+        """Where notes are, for the user: the file beside the trace, or the folder; or nowhere."""
+        path = self.path
+        if path is None:
+            return ""
+        if path != self._state:
+            return clean(path.name)
+        folder, home = str(path.parent), os.path.expanduser("~")
+        short = "~" + folder[len(home) :] if folder.startswith(home + os.sep) else folder
+        return clean(short)
+
     def read(self) -> list[Bookmark]:
         """The bookmarks in order of time; none where the file cannot be understood."""
         path = self.path
@@ -154,16 +171,15 @@ def _places(trace: str) -> tuple[Path | None, Path | None]:
         return None, None
     whole = Path(os.path.realpath(trace))
     beside = whole.with_name(whole.name + SUFFIX)
-    base = os.environ.get("XDG_STATE_HOME", "")
-    folder = Path(base) if os.path.isabs(base) else None
+    # A sample's folder is the package's own; what is there already is not lost sight of.
+    ours = whole.is_relative_to(samples.FOLDER) and not beside.exists()
+    folder = state_folder()
     if folder is None:
-        try:
-            folder = Path.home() / ".local" / "state"
-        except RuntimeError:
-            return beside, None
+        return (None if ours else beside), None
     key = hashlib.sha256(os.fsencode(whole)).hexdigest()[:16]
     name = whole.name.encode("utf-8", "surrogateescape")[:100].decode("utf-8", "ignore")
-    return beside, folder / "whichlayer" / "notes" / f"{key}-{name}{SUFFIX}"
+    state = folder / "notes" / f"{key}-{name}{SUFFIX}"
+    return (state if ours else beside), state
 
 
 def _read(path: Path) -> tuple[list[Bookmark], str]:

@@ -262,6 +262,6 @@ class PlaceActions(Prompting):
             return
         finally:
             self._show_marks(self.notes.read())
-        where = self.notes.path
-        kept = "kept until you leave" if where is None else f"kept in {where.name}"
+        where = self.notes.where
+        kept = f"kept in {where}" if where else "kept until you leave"
         self.say(self.notes.told or f"bookmark {bookmark_list.name_of(mark)} {kept}; ' lists")

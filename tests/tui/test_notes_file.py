@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from whichlayer.tui import samples
 from whichlayer.tui.notes_file import NotesFile, new_bookmark
 
 
@@ -127,3 +128,24 @@ def test_a_pipe_has_notes_as_long_as_the_screen_is_open() -> None:
     assert [mark.name for mark in notes.read()] == ["here"]
     notes.remove(notes.read()[0])
     assert notes.read() == []
+
+
+def test_notes_on_a_sample_of_the_package_are_the_users_own(
+    state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sample = samples.sample_path("launch_bound_decode")
+    beside = sample.with_name(sample.name + ".whichlayer.json")
+    assert not beside.exists()
+    notes = NotesFile(str(sample))
+    notes.add(new_bookmark("mine", 1))
+    assert notes.where == str(state)
+    monkeypatch.setenv("HOME", str(state.parent.parent.parent))
+    assert notes.where == "~/state/whichlayer/notes"
+    assert not beside.exists() and names(sample) == ["mine"]
+    (kept,) = state.iterdir()
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+
+
+def test_beside_a_trace_the_name_of_the_file_is_told(trace: Path) -> None:
+    assert NotesFile(str(trace)).where == "a.json.whichlayer.json"
+    assert NotesFile("-").where == ""

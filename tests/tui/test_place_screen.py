@@ -19,6 +19,7 @@ from whichlayer.tui import travel
 from whichlayer.tui.app import WhichlayerApp
 from whichlayer.tui.arguments import Parser, add_analysis_options
 from whichlayer.tui.notes_file import NotesFile, new_bookmark
+from whichlayer.tui.samples import sample_path
 from whichlayer.tui.view_options import add_view_options
 from whichlayer.tui.wanted import Wanted, wanted_of
 from whichlayer.tui.widgets.footer import Footer
@@ -146,6 +147,21 @@ async def test_bookmarks_are_kept_listed_gone_to_and_deleted(
     assert said(app) == "bookmark x"
     body = json.loads((tmp_path / "step one.json.whichlayer.json").read_text())
     assert [mark["name"] for mark in body["bookmarks"]] == ["x"]
+
+
+async def test_bookmarks_on_a_sample_are_kept_in_a_folder_that_is_told(
+    trace: Trace, analysis: Analysis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "s"))
+    path = sample_path("launch_bound_decode")
+    app = app_on(path, trace, analysis)
+    async with app.run_test(size=MEDIUM) as pilot:
+        await pilot.pause()
+        await press((app, pilot), "M", "ctrl+u")
+        await typed((app, pilot), "slow")
+        assert said(app) == "bookmark slow kept in ~/s/whichlayer/notes; ' lists"
+    assert not path.with_name(path.name + ".whichlayer.json").exists()
 
 
 async def test_bookmarks_show_on_the_ruler_and_a_click_goes_to_them(
