@@ -50,7 +50,7 @@ EFFECTS: dict[str, tuple[tuple[str, ...], str]] = {
     "larger-gap": (("right_curly_bracket", "right_curly_bracket"), "cursor"),
     "next-slice": ((), "cursor"),
     "previous-slice": ((), "cursor"),
-    "next-step": ((), "cursor"),
+    "next-step": (("greater_than_sign",), "cursor"),  # after its own step is shown whole
     "previous-step": ((), "cursor"),
     "cause": (("full_stop",), "row"),
     "effect": (("full_stop", "backspace"), "row"),
