@@ -185,7 +185,11 @@ class KeyActions(
         if not self._knows_gaps() or self.look is None or self.document is None:
             return
         word = "later" if step > 0 else "earlier"
-        self._go(travel.to_gap(self.document, self.look, step), f"no {word} gap")
+        view = travel.to_gap(self.document, self.look, step)
+        if view is None:
+            self.say(f"no {word} gap")
+        elif cleared := self._look_at_gap(view):
+            self.say(cleared)
 
     def action_gap_by_size(self, step: int) -> None:
         """The gap that costs most; pressed again, the one that costs next to it, or back."""
@@ -197,10 +201,20 @@ class KeyActions(
             none = self.gap_rank is None
             self.say("no gap" if none else f"no {'smaller' if step > 0 else 'larger'} gap")
             return
-        self.look_at(view)
+        cleared = self._look_at_gap(view)
         self.gap_rank = rank
         count = len(self.document.whole_gaps[view.device])
-        self.say(f"gap {rank + 1} of {count} by time lost")
+        place = f"gap {rank + 1} of {count} by time lost"
+        self.say(f"{place} · {cleared}" if cleared else place)
+
+    def _look_at_gap(self, view: View) -> str:
+        """Go to a gap; outside the selection, which panels would speak of, without that: says so."""
+        span = view.selection
+        if span is None or span[0] <= view.cursor_ns < span[1]:
+            self.look_at(view)
+            return ""
+        self.look_at(view.cleared())
+        return "selection cleared: z brings it back"
 
     def _knows_gaps(self) -> bool:
         """Whether gaps were looked for at all; where not, the user is told why."""

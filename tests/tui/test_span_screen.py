@@ -245,6 +245,34 @@ async def test_the_region_pane_starts_at_its_title_after_the_selection_is_cleare
     assert title and title.split()[0] in text_of(app, "region")[0]
 
 
+@pytest.mark.parametrize("key", ["right_square_bracket", "right_curly_bracket"])
+async def test_a_jump_to_a_gap_outside_the_selection_clears_it_and_says_so(
+    screen: Screen, key: str
+) -> None:
+    app = screen[0]
+    span = (310 * US, 320 * US)  # within a kernel
+    app.look_at(replace(view_of(app).selected(*span), cursor_ns=315 * US))
+    await screen[1].pause()
+    await analysed(screen)
+    assert "selected" in text_of(app, "region")[0]
+    await press(screen, key)
+    assert view_of(app).selection is None and not span[0] <= view_of(app).cursor_ns < span[1]
+    assert said(app).endswith("selection cleared: z brings it back")
+    assert "selected" not in text_of(app, "region")[0]
+    await press(screen, "z")
+    assert view_of(app).selection == span and view_of(app).cursor_ns == 315 * US
+
+
+@pytest.mark.parametrize("key", ["right_square_bracket", "right_curly_bracket"])
+async def test_a_jump_to_a_gap_inside_the_selection_keeps_it(screen: Screen, key: str) -> None:
+    app = screen[0]
+    app.look_at(replace(view_of(app).selected(0, 3_000 * US), cursor_ns=315 * US))
+    await screen[1].pause()
+    await press(screen, key)
+    assert view_of(app).selection == (0, 3_000 * US)
+    assert view_of(app).cursor_ns != 315 * US and "cleared" not in said(app)
+
+
 async def test_the_roofline_is_of_the_span(screen: Screen) -> None:
     app = screen[0]
     app.look_at(view_of(app).selected(300 * US, 850 * US))
