@@ -10,6 +10,7 @@ from whichlayer.analysis.results import Gaps
 from whichlayer.tui.heat import DeviceGaps
 from whichlayer.tui.keys import KEYS
 from whichlayer.tui.whole_gaps import LEAST_SHARE, WholeGaps
+from whichlayer.tui.widgets.heatmap import Heatmap
 
 Piece = tuple[int, int, Layer]
 
@@ -127,3 +128,4 @@ def test_the_help_says_which_gaps_are_stepped_over() -> None:
     does = {key.id: key.does for key in KEYS}
     for key in ("next-gap", "previous-gap"):
         assert f"{share} " in does[key] and "else any" in does[key]
+    assert f"less than {share} of the window" in Heatmap.HELP

@@ -102,7 +102,9 @@ class Heatmap(Panel):
         "The shade of a cell is the share of it spent in gaps, of a stream while it ran nothing "
         "itself; the letter is the owner of most of that, a capital from half of the cell on. "
         "Its cursor takes the timeline's along; enter shows the whole row there, and opens the "
-        "rank whose row it is."
+        "rank whose row it is. ] and [ step from gap to gap, over those of less than 0.1 % of the "
+        "window while a larger one lies ahead; } and { go by the time lost in a gap, what nobody "
+        "owns left out."
     )
 
     ranks: Callable[[], Sequence[RankWindow]] | None = None
