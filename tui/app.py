@@ -138,8 +138,8 @@ class WhichlayerApp(AsWanted):
 
     def on_mount(self) -> None:
         """Begin to load, once the first picture is drawn."""
-        for signal in (self.app_suspend_signal, self.app_resume_signal):
-            signal.subscribe(self, lambda _: self.shown.forget())
+        self.app_suspend_signal.subscribe(self, lambda _: self.shown.forget())
+        self.app_resume_signal.subscribe(self, lambda _: self.action_redraw())
         self.theme_changed_signal.subscribe(self, lambda _: self._repaint())
         leave_on_signals(lambda status: self.exit(status, return_code=status))
         self._panes_mounted()

@@ -55,7 +55,9 @@ class Arranging(KeyActions):
 
     def on_resize(self, event: events.Resize) -> None:
         """Lay the parts out for the new size."""
-        self.shown.forget()  # terminals move text about, even there and back
+        self.shown.forget()  # terminals move text about
+        if self._arranged is not None:
+            self.refresh(layout=True)  # there and back, too, which Textual takes for no change
         if event.size.height < _LEAST_PALETTE and isinstance(self.screen, CommandPalette):
             self.pop_screen()
         self._arrange(event.size.width, event.size.height)

@@ -30,6 +30,8 @@ class TerminalDriver(LinuxDriver):
     def __init__(self, app: App[Any], **settings: Any) -> None:
         """Take the application, whose ``link_freed`` and ``link_lost`` are called."""
         super().__init__(app, **settings)
+        for name in ("COLUMNS", "LINES"):  # exported by some shells, and true but once
+            os.environ.pop(name, None)
         self.link = TerminalLink(self._file or sys.stderr, self._tell_freed)
         self._file = self.link  # type: ignore[assignment]
         self._characters = 0

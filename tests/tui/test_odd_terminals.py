@@ -43,6 +43,20 @@ def test_a_terminal_of_any_size_shows_the_verdict_and_answers(columns: int, line
     assert terminal.leave() == 0
 
 
+def test_the_terminal_tells_its_size_and_not_what_a_shell_has_exported(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("COLUMNS", "61")
+    monkeypatch.setenv("LINES", "17")
+    terminal = Terminal(str(SAMPLE), columns=120, lines=40)
+    terminal.wait_for("● ready")
+    assert len(terminal.text.splitlines()[0].rstrip()) > 61
+    terminal.resize(80, 24)
+    terminal.wait_for("region  findings")
+    terminal.press("q")
+    assert terminal.leave() == 0
+
+
 @pytest.mark.parametrize("live", [False, True], ids=["trace", "live"])
 def test_fifty_sizes_within_a_second_leave_a_screen_as_if_drawn_anew(
     live: bool, tmp_path: Path
