@@ -17,7 +17,7 @@ def test_a_search_is_typed_found_and_listed() -> None:
     terminal.press("gemm")
     terminal.wait_for(" of 310")
     terminal.press("\r")
-    assert "hits" in terminal.wait_for("of 310 · sm80")
+    assert "hits" in terminal.wait_for("of 310 · fprop")
     terminal.press("i")
     terminal.wait_for("310 hits")
     terminal.press("\x1b")

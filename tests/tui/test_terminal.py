@@ -134,6 +134,7 @@ def test_the_exit_status_tells_an_interrupt_from_leaving() -> None:
 
 def test_at_80x24_the_evidence_is_hinted_and_one_key_away() -> None:
     terminal = Terminal(str(SAMPLE), columns=80, lines=24)
+    terminal.wait_for("● ready")
     terminal.wait_for("r reads on")
     terminal.press("r")
     terminal.wait_for("its launch cudaMemcpyAsync")

@@ -37,7 +37,7 @@ from whichlayer.tui.frame_runs import Painted, Places
 from whichlayer.tui.frame_search import Stack
 from whichlayer.tui.frame_strips import Strips
 from whichlayer.tui.messages import TimelineResized
-from whichlayer.tui.palette import BLANK
+from whichlayer.tui.palette import BLANK, Palette
 from whichlayer.tui.row_edges import with_edge
 from whichlayer.tui.slots import ColourBy
 from whichlayer.tui.travel import rows_of
@@ -157,6 +157,12 @@ class Timeline(RowsPane, can_focus=True):
         self._colour_by, self._colouring = by, None
         self._forget_frame()
         self.refresh()
+
+    def paint_with(self, palette: Palette) -> None:
+        """Take the colours of another theme; the chain stays marked."""
+        chain = self._chain
+        super().paint_with(palette)
+        self._chain = chain
 
     def document_changed(self) -> None:
         """List the rows anew."""
