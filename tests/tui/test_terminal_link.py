@@ -6,6 +6,7 @@ import os
 import pty
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import IO
 
 import pytest
@@ -37,16 +38,20 @@ class Ends:
     def read(self) -> bytes:
         return os.read(self.far, 1 << 16)
 
+    def hang_up(self) -> None:
+        """Close the other end, once: its number may be another file's soon."""
+        if self.far >= 0:
+            os.close(self.far)
+            self.far = -1
+
 
 @pytest.fixture
 def ends() -> Iterator[Ends]:
     ends = Ends()
     yield ends
-    for one in (ends.far, ends.file.fileno()):
-        try:
-            os.close(one)
-        except OSError:
-            pass
+    ends.hang_up()
+    with suppress(OSError):  # what it still holds has nowhere to go
+        ends.file.close()
 
 
 def test_a_short_frame_asks_nothing_and_is_over_once_written(ends: Ends) -> None:
@@ -119,7 +124,7 @@ def test_a_terminal_that_another_program_made_non_blocking_gets_everything(ends:
 
 
 def test_a_terminal_that_is_gone_takes_everything_at_once(ends: Ends) -> None:
-    os.close(ends.far)
+    ends.hang_up()
     ends.frame(LONG)
     assert ends.link.gone and not ends.link.is_behind
     ends.frame(LONG)
