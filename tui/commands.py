@@ -67,7 +67,7 @@ def marked(query: str, title: str, style: Style) -> Content:
     """A title with the words that were typed lit."""
     content = Content(title)
     for word in query.split():
-        found = re.search(rf"(?<![^\\W_]){re.escape(word)}", title, re.IGNORECASE)
+        found = re.search(rf"(?<![^\W_]){re.escape(word)}", title, re.IGNORECASE)
         if found is not None:
             content = content.stylize(style, *found.span())
     return content

@@ -5,13 +5,14 @@ from __future__ import annotations
 import doctest
 
 from textual.command import Hit
+from textual.style import Style
 
 from tests.tui.screen import LARGE, screen_of
 from whichlayer.analysis.results import Analysis
 from whichlayer.analysis.trace.columns import Trace
 from whichlayer.tui import commands
 from whichlayer.tui.app import WhichlayerApp
-from whichlayer.tui.commands import KeyCommands
+from whichlayer.tui.commands import KeyCommands, marked
 from whichlayer.tui.keys import KEYS
 from whichlayer.tui.thing_commands import ThingCommands
 
@@ -53,6 +54,11 @@ async def test_every_command_is_found_by_its_id(trace: Trace, analysis: Analysis
                 continue
             titles = [title.casefold() for title in await found(app, key.id.replace("-", " "))]
             assert key.does.casefold() in titles[:6], key.id
+
+
+def test_typed_words_are_lit_where_they_begin_a_word() -> None:
+    shown = marked("mark set", "Set a mark at the remark", Style(bold=True))
+    assert sorted((span.start, span.end) for span in shown.spans) == [(0, 3), (6, 10)]
 
 
 async def test_letters_scattered_over_a_title_come_last(trace: Trace, analysis: Analysis) -> None:
