@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from whichlayer.analysis.report.units import time_text
+from whichlayer.analysis.report.units import number_text, time_text
 from whichlayer.tui.chain import Chain
 from whichlayer.tui.document import Document
 from whichlayer.tui.lanes import ShownRow
@@ -112,16 +112,12 @@ def words_of(document: Document, chain: Chain) -> tuple[str, ...]:
     started = document.links.launched.by(launch)
     if len(started) > 1:
         begun = int((trace.start_ns[started] < trace.start_ns[work]).sum())
-        texts.append(f"{texts[0]} · {_count(begun + 1)} of {_count(len(started))}")
+        texts.append(f"{texts[0]} · {number_text(begun + 1)} of {number_text(len(started))}")
     activity = document.activity_of(work)
     queued = document.links.queued(activity) if activity >= 0 else None
     if queued is not None and delay >= 0:
         least = "≥" if queued.unlinked else ""
-        texts.append(f"{texts[-1]} · queue {least}{_count(queued.before)}")
+        texts.append(f"{texts[-1]} · queue {least}{number_text(queued.before)}")
     elif delay < 0:
         texts.append(f"{texts[-1]} · clocks disagree")
     return tuple(reversed(texts))
-
-
-def _count(count: int) -> str:
-    return f"{count:,}".replace(",", " ")

@@ -11,7 +11,7 @@ from whichlayer.tui.deferred import Deferred
 from whichlayer.tui.find_messages import Answered
 from whichlayer.tui.messages import DocumentOpened
 from whichlayer.tui.prompting import Prompting
-from whichlayer.tui.searches import FILTER, SEARCH, Search, number_text
+from whichlayer.tui.searches import FILTER, SEARCH, Search
 from whichlayer.tui.undo import Part
 
 # Nobody searches before the first picture.
@@ -267,7 +267,7 @@ class FindActions(Prompting):
         elif message.purpose.startswith("filter"):
             whole = units.count_text(len(self.document.trace), "slice")
             loosely = " ignoring case" if message.any_case else ""
-            self.prompt.say(f"{number_text(len(message.hits))} of {whole}{loosely}")
+            self.prompt.say(f"{units.number_text(len(message.hits))} of {whole}{loosely}")
         else:
             loosely = " ignoring case" if message.any_case else ""
             self.prompt.say(self._counted(message.hits) + loosely, wrong=not len(message.hits))
@@ -316,7 +316,7 @@ class FindActions(Prompting):
         if not len(hits):
             return "nothing found"
         place = 0 if self.look is None else hits.at_or_after(self.look.cursor_ns)
-        return f"{number_text(place % len(hits) + 1)} of {number_text(len(hits))}"
+        return f"{units.number_text(place % len(hits) + 1)} of {units.number_text(len(hits))}"
 
     # What is shown
 
@@ -343,7 +343,9 @@ class FindActions(Prompting):
         search.at, search.view = place, self.look
         name = document.names.short(row)
         loosely = " ignoring case" if search.any_case else ""
-        self.say(f"{first}{number_text(place + 1)} of {number_text(len(hits))}{loosely} · {name}")
+        self.say(
+            f"{first}{units.number_text(place + 1)} of {units.number_text(len(hits))}{loosely} · {name}"
+        )
 
     def _list_hits(self, search: Search) -> None:
         from whichlayer.tui.hit_list import hit_list
@@ -382,5 +384,5 @@ class FindActions(Prompting):
         if chosen is None:
             self.say("filter off")
         elif asked:
-            whole = number_text(len(document.trace))
-            self.say(f"shows {number_text(chosen.count)} of {whole} slices: x shows all")
+            whole = units.number_text(len(document.trace))
+            self.say(f"shows {units.number_text(chosen.count)} of {whole} slices: x shows all")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from whichlayer.analysis.report.units import count_text, time_text
+from whichlayer.analysis.report.units import count_text, number_text, time_text
 from whichlayer.analysis.search.hits import Hits
 from whichlayer.analysis.text import clean
 from whichlayer.analysis.trace.kinds import SliceKind
@@ -30,7 +30,7 @@ def hit_list(text: str, hits: Hits) -> Listed:
         (
             group.short,
             _KINDS[group.kind],
-            f"{group.count:,}".replace(",", " "),
+            number_text(group.count),
             time_text(group.total_ns),
             time_text(group.total_ns // group.count),
         )

@@ -44,12 +44,3 @@ class Search:
     at: int = -1
     view: View | None = None
     any_case: bool = False
-
-
-def number_text(count: int) -> str:
-    """A count as people read it.
-
-    >>> number_text(12345)
-    '12 345'
-    """
-    return f"{count:,}".replace(",", " ")

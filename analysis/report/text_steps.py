@@ -8,7 +8,7 @@ from whichlayer.analysis.kernels.names import short_name
 from whichlayer.analysis.layers import layer_name
 from whichlayer.analysis.report.text_budget import platform
 from whichlayer.analysis.report.text_layout import Column, fit, table, wrap
-from whichlayer.analysis.report.units import count_text, time_text
+from whichlayer.analysis.report.units import count_text, number_text, time_text
 from whichlayer.analysis.results import Analysis
 from whichlayer.analysis.steps.model import Growth, Outlier, Phase, StepFigures, StepTable
 
@@ -94,7 +94,7 @@ def _row(analysis: Analysis, row: StepFigures) -> tuple[str, ...]:
             )
         ),
         owner,
-        f"{row.kernels:,}".replace(",", " "),
+        number_text(row.kernels),
     )  # fmt: skip
 
 

@@ -72,9 +72,18 @@ def bytes_text(size: int | None) -> str:
     return f"{size} B"
 
 
+def number_text(count: int) -> str:
+    """A count as people read it.
+
+    >>> number_text(12345)
+    '12 345'
+    """
+    return f"{count:,}".replace(",", " ")
+
+
 def count_text(count: int, noun: str) -> str:
     """A count with its noun in the right number: ``1 event``, ``1 866 events``."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}".replace(",", " ")
+    return f"{number_text(count)} {noun}{'' if count == 1 else 's'}"
 
 
 _PARTED = re.compile(
